@@ -16,7 +16,7 @@ from rich.console import Console
 from equipoise.apps.display import make_console
 from equipoise.apps.output import write_json
 from equipoise.apps.signals import SignalFlag
-from equipoise.apps.train_session import TrainSession, conduct, tell_end
+from equipoise.apps.train_session import TrainCall, TrainSession, conduct, tell_end
 from equipoise.core.errors import UnknownNameError
 from equipoise.core.formatting import format_duration, format_small
 from equipoise.core.pool import Pool
@@ -109,14 +109,14 @@ def train_rebel(options: TrainRebelOptions) -> None:
     if trainer.game.num_kinds == 1:
         trainer.self_play.refuse()
     last, flag = conduct(
-        options,
+        TrainCall.of(options),
         lambda folder, board: _Session(trainer, game, folder, board, console, command=spell_command(options)),
         kind=KIND,
         config={"game": format_game(game), "settings": settings.as_dict(), "preset": options.preset},
         check=lambda folder: check_same_settings(folder, game, settings),
     )
     _show(last, game, settings, options, console)
-    tell_end(options, flag, console, is_done=trainer.is_done)
+    tell_end(TrainCall.of(options), flag, console, is_done=trainer.is_done)
 
 
 def _find_preset(name: str) -> RebelSettings:

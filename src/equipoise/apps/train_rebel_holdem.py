@@ -13,7 +13,7 @@ from rich.console import Console
 from equipoise.apps.display import make_console
 from equipoise.apps.output import write_json
 from equipoise.apps.signals import SignalFlag
-from equipoise.apps.train_session import TrainSession, conduct, tell_end
+from equipoise.apps.train_session import TrainCall, TrainSession, conduct, tell_end
 from equipoise.core.errors import ConfigError
 from equipoise.core.formatting import format_duration
 from equipoise.core.pool import Pool
@@ -58,14 +58,14 @@ def train_in_holdem(options: TrainRebelOptions, command: str) -> None:
         folder.check_same(settings.as_dict(), free=FREE, began=began.as_dict())
 
     last, flag = conduct(
-        options,
+        TrainCall.of(options),
         lambda folder, board: _Session(trainer, make_game("holdem"), folder, board, console, command=command),
         kind=KIND,
         config={"game": "holdem", "settings": settings.as_dict(), "preset": options.preset},
         check=check,
     )
     _show(last, settings, options, console)
-    tell_end(options, flag, console, is_done=trainer.is_done)
+    tell_end(TrainCall.of(options), flag, console, is_done=trainer.is_done)
 
 
 def _change(preset: HoldemRebelSettings, options: TrainRebelOptions) -> HoldemRebelSettings:

@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import typer
 from rich.console import Console
@@ -192,7 +192,8 @@ class TrainSession(abc.ABC):
             self.console.print(f"written: {self.folder.path / CURVE}")
 
 
-class TrainCall(Protocol):
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class TrainCall:
     """What every such command is told."""
 
     out: Path
@@ -203,9 +204,14 @@ class TrainCall(Protocol):
     resume: bool
     overwrite: bool
 
+    @classmethod
+    def of(cls, options: Any) -> TrainCall:
+        """Returns what a command's options say of it."""
+        return cls(**{field.name: getattr(options, field.name) for field in dataclasses.fields(cls)})
+
 
 def conduct(
-    options: TrainCall,
+    call: TrainCall,
     begin: Callable[[RunFolder, ScalarBoard | None], TrainSession],
     *,
     kind: str,
@@ -215,7 +221,7 @@ def conduct(
     """Trains in a run's folder to the end, or until it is stopped.
 
     Args:
-        options: of the command.
+        call: what the command is told.
         begin: makes the session.
         kind: of the folder.
         config: that it is made with.
@@ -224,29 +230,27 @@ def conduct(
     Returns:
         The last measurement, and whether and how it was interrupted.
     """
-    writer = find_writer(is_wanted=options.tensorboard)
+    writer = find_writer(is_wanted=call.tensorboard)
     with SignalFlag() as flag, contextlib.ExitStack() as stack:
-        pool = open_players(options.workers, options.ray, stack)
-        folder = RunFolder.open_or_create(
-            options.out, kind, config, is_resumed=options.resume, is_overwritten=options.overwrite
-        )
-        if options.resume:
+        pool = open_players(call.workers, call.ray, stack)
+        folder = RunFolder.open_or_create(call.out, kind, config, is_resumed=call.resume, is_overwritten=call.overwrite)
+        if call.resume:
             check(folder)
         stack.enter_context(folder.writing())
         board = stack.enter_context(open_board(folder, writer))
         session = begin(folder, board)
-        if options.overwrite:
+        if call.overwrite:
             (folder.path / session.state_file).unlink(missing_ok=True)
         session.restore()
-        last = session.train(flag, pool, find_deadline(options.hours))
+        last = session.train(flag, pool, find_deadline(call.hours))
         session.draw()
     return last, flag
 
 
-def tell_end(options: TrainCall, flag: SignalFlag, console: Console, *, is_done: bool) -> None:
+def tell_end(call: TrainCall, flag: SignalFlag, console: Console, *, is_done: bool) -> None:
     """Says why a training is not at its end, if it is not; raises `typer.Exit` after a signal."""
     if flag():
         console.print("interrupted: give --resume to go on", style="yellow")
         raise typer.Exit(flag.exit_code)
-    if options.hours is not None and not is_done:
-        console.print(f"the {options.hours:g} hours are over: give --resume to go on", style="yellow")
+    if call.hours is not None and not is_done:
+        console.print(f"the {call.hours:g} hours are over: give --resume to go on", style="yellow")

@@ -14,6 +14,7 @@ from equipoise.games.holdem.menu_notation import format_menu, parse_menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.learning.columns import ColumnMemory
+from equipoise.learning.rebel.holdem_iterations import IterationSums, begin_with_proposals
 from equipoise.learning.rebel.holdem_nets import (
     BeliefLeaves,
     Layer,
@@ -23,7 +24,7 @@ from equipoise.learning.rebel.holdem_nets import (
     make_one_config,
     show_states,
 )
-from equipoise.learning.rebel.holdem_play import HoldemSelfPlay, IterationSums, _ask, begin_with_proposals
+from equipoise.learning.rebel.holdem_play import HoldemSelfPlay, _ask
 from equipoise.learning.rebel.holdem_playthroughs import make_test_spot, measure_turn_endgame
 from equipoise.learning.rebel.holdem_settings import (
     HOLDEM_PRESETS,

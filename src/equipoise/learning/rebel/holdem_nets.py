@@ -99,7 +99,6 @@ def find_layers(first: Street) -> tuple[Layer, ...]:
 
 def make_configs(settings: HoldemRebelSettings) -> dict[str, ValueNetConfig]:
     """Returns the shapes of the networks by name."""
-    sizes = {"hidden": settings.hidden, "layers": settings.layers, "most_ratio": MOST_RATIO}
     if settings.nets is NetForm.ONE:
         one = make_one_config(hidden=settings.hidden, layers=settings.layers)
         if not settings.warm_start:
@@ -114,7 +113,9 @@ def make_configs(settings: HoldemRebelSettings) -> dict[str, ValueNetConfig]:
             cells=settings.cells,
             potential_cells=1 if layer.street is Street.RIVER else settings.potential,
             least_ratio=0.02,
-            **sizes,
+            most_ratio=MOST_RATIO,
+            hidden=settings.hidden,
+            layers=settings.layers,
         )
         for layer in find_layers(settings.street)
     }
@@ -241,10 +242,10 @@ class _Shown:
             if not rows.size:
                 continue
             part = BeliefBatch(
-                states=[batch.states[row] for row in rows],
+                states=[batch.states[row] for row in rows.tolist()],
                 reach=(batch.reach[0][rows], batch.reach[1][rows]),
                 num_private=batch.num_private[rows],
-                joint=[batch.joint[row] for row in rows],
+                joint=[batch.joint[row] for row in rows.tolist()],
             )
             for own, found in zip(out, evaluator.evaluate(part).cfv, strict=True):
                 own[rows] = found

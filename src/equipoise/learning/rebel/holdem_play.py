@@ -8,7 +8,6 @@ come of what the next start is worth. Episodes lead on by drawn iterations, as i
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -24,37 +23,39 @@ from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.frontier import BeliefBatch
 from equipoise.learning.columns import Columns
-from equipoise.learning.rebel.holdem_nets import LEVELS, NUM_TOLD, HandsGuide, Layer, LayerNets
+from equipoise.learning.rebel.holdem_iterations import (
+    BOARD,
+    LEAST_MASS,
+    NUM_HANDS,
+    IterationSums,
+    begin_with_proposals,
+    describe_decision,
+    draw_holdem_iterations,
+    normalize,
+    push_reaches,
+)
+from equipoise.learning.rebel.holdem_nets import LEVELS, NUM_TOLD, Layer, LayerNets
 from equipoise.learning.rebel.holdem_settings import BIG_BLIND, HoldemRebelSettings
 from equipoise.learning.rebel.settings import BeliefSource
 from equipoise.learning.values.configuration import NetStage
 from equipoise.search.holdem.equity_leaves import EquityLeaves
 from equipoise.search.holdem.leaves import AfterDeal, HoldemState, bind_lines, trace_line
 from equipoise.search.leaves import LeafEvaluator
-from equipoise.search.random_iteration import iteration_chances
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rule_notation import parse_rule
-from equipoise.solvers.rules import Rule, tabulate_discounts
 from equipoise.trees.holdem.tree import HoldemTree, plan_first_street, plan_holdem_tree
 from equipoise.trees.joint import CardRemoval
 
 __all__ = [
     "HandExamples",
     "HoldemSelfPlay",
-    "IterationSums",
-    "begin_with_proposals",
-    "draw_holdem_iterations",
     "example_columns",
     "policy_columns",
-    "push_reaches",
 ]
 
 FloatArray = npt.NDArray[np.float64]
 
-LEAST_MASS: Final = 1e-9  # of a player, below which nobody is believed to be there
-NUM_HANDS: Final = hands_of(FULL_DECK).num_hands
 LEAST_LEARNT: Final = 1e-6  # of either player, with which a strategy is learnt from
-BOARD: Final = 5
 KEPT_DRAWS: Final = 64  # leaves of one search before the flop that is met again
 
 
@@ -82,65 +83,6 @@ class HandExamples(NamedTuple):
 
     values: Columns
     policies: Columns | None = None  # strategies of decisions, if they are to be learnt
-
-
-def draw_holdem_iterations(
-    rule: Rule, iterations: int, count: int, rng: np.random.Generator, *, first: int = 1
-) -> npt.NDArray[np.int64]:
-    """Returns iterations from the first that can be drawn on, each as often as it counts in the average."""
-    chances = iteration_chances(rule, iterations)
-    chances[: first - 1] = 0.0
-    return rng.choice(iterations, count, p=chances / chances.sum()) + 1
-
-
-class IterationSums:
-    """A run whose single iterations are wanted: what an iteration adds to the sums of the averages, in proportion.
-
-    Hold'em trees do not store the strategies of an iteration.
-    """
-
-    def __init__(self, solver: CFRSolver[HoldemTree]) -> None:
-        """Begins before the first iteration."""
-        self.solver = solver
-
-    def at(self, iteration: int) -> FloatArray:
-        """Returns `[C]` own reach times strategies of an iteration that has not been run yet."""
-        solver = self.solver
-        solver.iterate(iteration - 1 - solver.iteration)
-        before = np.array(solver.average_sums, np.float64)
-        solver.iterate(1)
-        decay, weight = tabulate_discounts(solver.rule, iteration, 1)[0, 2:4]
-        out: FloatArray = np.maximum((solver.average_sums - decay * before) / weight, 0.0)
-        return out
-
-
-def push_reaches(
-    tree: HoldemTree, sums: FloatArray, reach: tuple[FloatArray, FloatArray], *, explorer: int = -1, share: float = 0.0
-) -> dict[int, tuple[FloatArray, FloatArray]]:
-    """Returns both players' reaches `[H]` of the deck at every node of a tree's first street.
-
-    Args:
-        tree: of one board.
-        sums: `[C]` what strategies are in proportion to.
-        reach: `[H]` of the root.
-        explorer: who plays uniformly for a share of its decisions, if anybody.
-        share: of uniform play.
-    """
-    nodes, street = tree.betting.nodes, tree.betting.root.state.street
-    out = {0: reach}
-    for node in nodes:
-        if node.index not in out or node.index not in tree.decisions or node.state.street != street:
-            continue
-        actor = node.state.actor
-        policy = np.zeros((NUM_HANDS, len(node.actions)))
-        policy[tree.hands[0][actor]] = tree.normalize(sums, 0, node.index)
-        if actor == explorer:
-            policy = (1.0 - share) * policy + share / len(node.actions)
-        for column, child in enumerate(node.children):
-            own = out[node.index][actor] * policy[:, column]
-            other = out[node.index][1 - actor]
-            out[child] = (own, other) if actor == 0 else (other, own)
-    return out
 
 
 class _Leaf(NamedTuple):
@@ -202,14 +144,21 @@ class HoldemSelfPlay:
         menu = self._perturb(rng) if self._sizes is None else self._sizes
         if settings.caches_first:  # hands that begin alike are met again
             self._sizes, stack = menu, max(stack // BIG_BLIND, 2) * BIG_BLIND
-        common = {"ranges": (everything, everything), "menu": menu, "deck": FULL_DECK}
+        spot = HoldemSpot(
+            board=(),
+            stacks=(stack, stack),
+            ranges=(everything, everything),
+            menu=menu,
+            big_blind=BIG_BLIND,
+            deck=FULL_DECK,
+        )
         if settings.street is Street.PREFLOP:
-            return HoldemSpot(board=(), stacks=(stack, stack), big_blind=BIG_BLIND, **common)
+            return spot
         paid = float(np.exp(rng.uniform(np.log(2 * BIG_BLIND), np.log(settings.most_pot)))) / 2
         paid = min(max(round(paid), BIG_BLIND), stack - 1)
         board = parse_board(settings.board, FULL_DECK) if settings.board else self._deal_cards((), settings.street, rng)
         behind = (stack - paid, stack - paid)
-        return HoldemSpot(board=board, pot=2 * paid, stacks=behind, big_blind=BIG_BLIND, **common)
+        return dataclasses.replace(spot, board=board, pot=2 * paid, stacks=behind)
 
     def _perturb(self, rng: np.random.Generator) -> Menu:
         """Returns the menu with sizes in pots changed a little, each by as much wherever it is offered."""
@@ -250,7 +199,7 @@ class HoldemSelfPlay:
         while waiting:
             spot = waiting.pop()
             solved = self._solve(spot, 1, rng)
-            ranges = np.stack([_normalize(spot.live_weights(player)) for player in (0, 1)])
+            ranges = np.stack([normalize(spot.live_weights(player)) for player in (0, 1)])
             layer = Layer(Street(spot.betting_rules.first_street), NetStage.START)
             made.append(_example(layer, spot.board, _ratio(spot), ranges, solved.value))
             made += self._leave(spot, solved.leaves, waiting, rng)
@@ -289,7 +238,7 @@ class HoldemSelfPlay:
         while True:
             state = next_street(spot.betting_rules, state)
             street = Street(state.street)
-            ranges = np.stack([_normalize(own * ~hands_of(FULL_DECK).blocked(board)) for own in ranges])
+            ranges = np.stack([normalize(own * ~hands_of(FULL_DECK).blocked(board)) for own in ranges])
             is_last = street is Street.RIVER
             over = state if is_last else state._replace(stage=Stage.DEAL)
             there = HoldemState(leaf.line, over, board)
@@ -333,7 +282,7 @@ class HoldemSelfPlay:
             board = self._deal_cards(tuple(spot.board), Street(spot.betting_rules.first_street + 1), rng)
             spot = _spot_after(spot, leaf._replace(ranges=_draw_beliefs(board, rng)), board)
             street = Street(spot.betting_rules.first_street)
-            ranges = np.stack([_normalize(spot.live_weights(player)) for player in (0, 1)])
+            ranges = np.stack([normalize(spot.live_weights(player)) for player in (0, 1)])
             value = self._solve(spot, 0, rng).value
             made.append(_example(Layer(street, NetStage.START), spot.board, _ratio(spot), ranges, value))
             if street is Street.RIVER:
@@ -380,7 +329,7 @@ class HoldemSelfPlay:
     def _collect_strategies(self, solver: CFRSolver[HoldemTree], rng: np.random.Generator) -> Iterator[dict[str, Any]]:
         """Yields what the average plays at some decisions that both players come to."""
         tree, sums = solver.tree, np.asarray(solver.average_sums, np.float64)
-        root = _normalize(tree.spot.live_weights(0)), _normalize(tree.spot.live_weights(1))
+        root = normalize(tree.spot.live_weights(0)), normalize(tree.spot.live_weights(1))
         reached = push_reaches(tree, sums, root)
         met = [
             node
@@ -392,12 +341,14 @@ class HoldemSelfPlay:
             found = tree.normalize(sums, 0, node)
             shares[: found.shape[1], tree.hands[0][tree.betting.nodes[node].state.actor]] = found.T
             kept = np.rint(LEVELS * shares) if self.settings.quantises else shares
-            yield {name: part[0] for name, part in _describe(tree, node, reached[node]).items()} | {"policy": kept}
+            yield {name: part[0] for name, part in describe_decision(tree, node, reached[node]).items()} | {
+                "policy": kept
+            }
 
     def _draw_leaves(self, tree: HoldemTree, sums: FloatArray, count: int, rng: np.random.Generator) -> Iterator[_Leaf]:
         """Yields the round's ends that hands come to which are played by one iteration, one player exploring."""
         joint = CardRemoval(FULL_DECK, tuple(tree.spot.board))
-        root = _normalize(tree.spot.live_weights(0)), _normalize(tree.spot.live_weights(1))
+        root = normalize(tree.spot.live_weights(0)), normalize(tree.spot.live_weights(1))
         believed = push_reaches(tree, sums, root)
         lines = tree.leaving_nodes()
         total = float(root[0] @ joint.mass(0, root[1]))
@@ -414,55 +365,6 @@ class HoldemSelfPlay:
                 for own, held in zip(believed[node], root, strict=True)
             ]
             yield _Leaf(trace_line(tree.betting, node), tree.betting.nodes[node].state, np.stack(ranges))
-
-
-def begin_with_proposals(solver: CFRSolver[HoldemTree], guide: HandsGuide, iterations: int) -> None:
-    """Begins a search as if what a network proposes had been played for so many iterations.
-
-    Sums of averages are those of so many; regrets are in proportion to the proposals, as large as they can grow to
-    where a pot is to be won from all hands that the other player may hold there. Best responses to the proposals are
-    left to the iterations that follow.
-    """
-    tree, rule = solver.tree, solver.rule
-    root = _normalize(tree.spot.live_weights(0)), _normalize(tree.spot.live_weights(1))
-    discounts, total = tabulate_discounts(rule, 1, iterations), 0.0
-    for decay, weight in discounts[:, 2:4].tolist():
-        total = total * decay + weight
-    reached = {0: root}
-    for node in tree.betting.nodes:
-        if node.index not in reached or node.index not in tree.decisions:
-            continue
-        actor, hands = node.state.actor, tree.hands[0][node.state.actor]
-        reach = reached[node.index]
-        proposed = guide.propose(_describe(tree, node.index, reach), len(node.actions))
-        cells = tree.cells(0, node.index)
-        solver.tables.strategy_sum[cells] = total * proposed[hands] * reach[actor][hands, None]
-        size = math.sqrt(iterations) * pot(node.state) * float(reach[1 - actor].sum())
-        solver.tables.regret_sum[cells] = size * proposed[hands]
-        for column, child in enumerate(node.children):
-            own = reach[actor] * proposed[:, column]
-            reached[child] = (own, reach[1]) if actor == 0 else (reach[0], own)
-    solver.begin_after(iterations)
-
-
-def _describe(tree: HoldemTree, node: int, reach: tuple[FloatArray, FloatArray]) -> dict[str, npt.NDArray[Any]]:
-    """Returns a decision as networks of policies are told of it, one row, who moves first in its ranges."""
-    state, spot = tree.betting.nodes[node].state, tree.spot
-    root = _normalize(spot.live_weights(0)), _normalize(spot.live_weights(1))
-    ranges = [own / own.sum() if own.sum() > LEAST_MASS else held for own, held in zip(reach, root, strict=True)]
-    whole = float(pot(state))
-    begun = tree.betting.root.state.committed
-    order = (state.actor, 1 - state.actor)
-    told = [*(state.committed[player] / whole for player in order), float(state.committed != begun)]
-    layer = Layer(Street(state.street), NetStage.START)
-    number = layer.number if layer.street else 0  # before the flop nothing but its end is a layer
-    return {
-        "layer": np.array([number]),
-        "board": np.array([[*spot.board, *[-1] * (BOARD - len(spot.board))]]),
-        "ratio": np.array([min(state.stacks) / whole]),
-        "range": np.stack([ranges[player] for player in order])[None],
-        "told": np.array([told]),
-    }
 
 
 def _join(
@@ -489,7 +391,7 @@ def _ask(evaluator: LeafEvaluator, states: list[HoldemState], ranges: FloatArray
 
 def _make_zero_sum(spot: HoldemSpot, value: FloatArray) -> FloatArray:
     """Returns values `[2, H]` less what they sum to, for players see each other's updates of an iteration in turn."""
-    ranges = np.stack([_normalize(spot.live_weights(player)) for player in (0, 1)])
+    ranges = np.stack([normalize(spot.live_weights(player)) for player in (0, 1)])
     joint = CardRemoval(FULL_DECK, tuple(spot.board))
     met = np.stack([joint.mass(player, ranges[1 - player]) for player in (0, 1)])
     left = (ranges * value).sum() / (2.0 * (ranges[0] @ met[0]))
@@ -522,12 +424,8 @@ def _spot_after(spot: HoldemSpot, leaf: _Leaf, board: tuple[int, ...]) -> Holdem
 
 def _draw_beliefs(board: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
     drawn = rng.exponential(size=(2, NUM_HANDS)) * ~hands_of(FULL_DECK).blocked(board)
-    return drawn / drawn.sum(axis=1, keepdims=True)
-
-
-def _normalize(weights: FloatArray) -> FloatArray:
-    total = weights.sum()
-    return weights / total if total > 0 else weights
+    beliefs: FloatArray = drawn / drawn.sum(axis=1, keepdims=True)
+    return beliefs
 
 
 def _ratio(spot: HoldemSpot) -> float:
