@@ -277,7 +277,7 @@ REBEL_LIARS_DICE: Final = Study(
     },
     conclude=conclude_dice,
     printed={
-        game: {curve: ((None, figure),) for curve, figure in zip((FULL_FP, FULL_CFR, LEARNT), figures, strict=True)}
+        game: {curve: ((None, figures[place]),) for place, curve in enumerate((FULL_FP, FULL_CFR, LEARNT))}
         for game, figures in PRINTED.items()
     },
 )
