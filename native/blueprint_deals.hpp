@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,52 @@ struct BucketDeal {
 // An index below `size`; each as likely as the others but for one part in 2^32 / size.
 inline std::uint32_t draw_below(Random& random, std::uint32_t size) {
   return static_cast<std::uint32_t>((random.next() >> 32) * size >> 32);
+}
+
+// A showdown of players who have put in unlike amounts: level by level, as `side_pots` of the rules.
+inline float split_payoff(const BettingNode& end, const std::int32_t* side_pots, int num_players, const BucketDeal& deal,
+                          int player, std::int32_t paid) {
+  const std::int32_t* committed = side_pots + std::int64_t{end.first} * num_players;
+  float won = static_cast<float>(-paid);
+  std::int32_t below = 0;
+  while (below < paid) {
+    std::int32_t level = std::numeric_limits<std::int32_t>::max();
+    for (std::uint32_t left = end.slot; left != 0; left &= left - 1) {
+      const std::int32_t chips = committed[std::countr_zero(left)];
+      if (chips > below) level = std::min(level, chips);
+    }
+    std::int32_t chips = 0;
+    for (int seat = 0; seat < num_players; ++seat) {
+      chips += std::min(committed[seat], level) - std::min(committed[seat], below);
+    }
+    int num_ties = 0, num_better = 0;
+    for (std::uint32_t left = end.slot; left != 0; left &= left - 1) {
+      const int seat = std::countr_zero(left);
+      if (committed[seat] < level) continue;
+      num_better += deal.strength[seat] > deal.strength[player];
+      num_ties += deal.strength[seat] == deal.strength[player];
+    }
+    if (num_better == 0) won += static_cast<float>(chips) / static_cast<float>(num_ties);
+    below = level;
+  }
+  return won;
+}
+
+// Chips that a player who is still in, and has paid so much, wins or loses at an end.
+inline float end_payoff(const BettingNode& end, const std::int32_t* side_pots, int num_players, const BucketDeal& deal,
+                        int player, std::int32_t paid) {
+  if (end.ending() == BettingEnd::fold) return static_cast<float>(end.first - paid);
+  if (end.ending() == BettingEnd::side_pots) [[unlikely]] {
+    return split_payoff(end, side_pots, num_players, deal, player, paid);
+  }
+  const std::uint16_t own = deal.strength[player];
+  int num_ties = 0;
+  for (std::uint32_t left = end.slot; left != 0; left &= left - 1) {
+    const std::uint16_t strength = deal.strength[std::countr_zero(left)];
+    if (strength > own) return static_cast<float>(-paid);
+    num_ties += strength == own;
+  }
+  return static_cast<float>(end.first) / static_cast<float>(num_ties) - static_cast<float>(paid);
 }
 
 // Canonical sets of cards of a deck whose suits are interchangeable, found by the ranks of each suit.

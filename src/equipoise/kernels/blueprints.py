@@ -118,7 +118,7 @@ class CardDeals:
                 check_array("buckets", table, table.dtype, (len(boards[street]), num_hands))
                 width = {1: "narrow", 2: "wide"}[table.dtype.itemsize]
                 arrays[f"{width}_{player}_{street}"] = table
-        self.num_players, self.streets = num_players, streets
+        self.num_players, self.streets, self.hole_cards = num_players, streets, hole_cards
         self._num_board = boards[streets[-1]].shape[1]
         self.form = _native.CardDeals(evaluator.native, arrays, num_players, streets[0], streets[-1])
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from equipoise.abstraction.blueprints import BlueprintSpec
 from equipoise.agents.holdem.blueprint import Sharpening
 from equipoise.agents.holdem.endgame import EndgameSearch
+from equipoise.agents.holdem.rounds import RoundSearch
 from equipoise.core.errors import ConfigError, UnknownNameError
 
 __all__ = ["Machine"]
@@ -23,7 +24,7 @@ class Machine:
     sizes: Mapping[str, tuple[BlueprintSpec, ...]]  # minutes, cpu, paper: one blueprint, or one for each seat
     pruning: str = "none"  # as `train blueprint --prune`
     sharpening: Sharpening = dataclasses.field(default_factory=Sharpening)
-    search: EndgameSearch | None = None  # None: plays its blueprint to the end
+    search: EndgameSearch | RoundSearch | None = None  # None: plays its blueprint to the end
 
     @property
     def is_by_seat(self) -> bool:

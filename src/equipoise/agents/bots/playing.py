@@ -16,7 +16,8 @@ from equipoise.abstraction.blueprints import StoredBlueprint
 from equipoise.agents.base import Observation, PublicDecision
 from equipoise.agents.bots.machine import Machine
 from equipoise.agents.holdem.blueprint import BlueprintAgent, check_blueprint_game, game_of_blueprint
-from equipoise.agents.holdem.endgame import EndgameAgent, parse_endgame_options
+from equipoise.agents.holdem.endgame import EndgameAgent, EndgameSearch, parse_endgame_options
+from equipoise.agents.holdem.rounds import RoundAgent, RoundSearch, parse_round_options
 from equipoise.core.checkpoint import digest_file
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import Game
@@ -26,7 +27,7 @@ __all__ = ["SeatsAgent", "digest_machine", "game_of_machine", "limit_machine", "
 
 FILE: Final = "blueprint.eq"
 OPTION: Final = re.compile(r",(?=\s*[a-z]+\s*=)")
-OneAgent = BlueprintAgent | EndgameAgent
+OneAgent = BlueprintAgent | EndgameAgent | RoundAgent
 
 
 class SeatsAgent:
@@ -83,14 +84,24 @@ def make_machine_agent(machine: Machine, game: Game[Any], text: str) -> SeatsAge
     path, options = _split(text)
     if options and machine.search is None:
         raise ConfigError(f"{machine.name} searches nothing and has no options, got {', '.join(options)}")
-    search = None if machine.search is None else parse_endgame_options(machine.search, options)
+    search = _choose_search(machine, options)
     agents: list[OneAgent] = []
     for file in _files(machine, path):
         blueprint = StoredBlueprint(file)
         check_blueprint_game(blueprint, game)
         early = BlueprintAgent(blueprint, machine.sharpening, name=machine.name)
-        agents.append(early if search is None else EndgameAgent(early, search, name=machine.name))
+        if isinstance(search, EndgameSearch):
+            agents.append(EndgameAgent(early, search, name=machine.name))
+        else:
+            agents.append(early if search is None else RoundAgent(early, search, name=machine.name))
     return SeatsAgent(agents, name=machine.name) if machine.is_by_seat else agents[0]
+
+
+def _choose_search(machine: Machine, options: dict[str, str]) -> EndgameSearch | RoundSearch | None:
+    """Returns a machine's search with options changed."""
+    if isinstance(machine.search, RoundSearch):
+        return parse_round_options(machine.search, options)
+    return None if machine.search is None else parse_endgame_options(machine.search, options)
 
 
 def game_of_machine(machine: Machine, text: str) -> Holdem:

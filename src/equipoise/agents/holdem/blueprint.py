@@ -137,11 +137,18 @@ class BlueprintAgent:
             shares[min(action, 2)] += share
         return shares
 
-    def reach(self, image: Image, seat: int, board: Sequence[int]) -> FloatArray:
-        """Returns `[H]` the probability with which each hand of a seat has done what it did on the way."""
+    def reach(self, image: Image, seat: int, board: Sequence[int], *, street: Street | None = None) -> FloatArray:
+        """Returns `[H]` the probability with which each hand of a seat has done what it did on the way.
+
+        Args:
+            image: of the hand.
+            seat: whose.
+            board: at least the cards that lay there.
+            street: of which alone what was done counts; None: all of them.
+        """
         reach = np.ones(self.blueprint.spec.cards.num_hands)
         for taken in image.taken:
-            if taken.seat == seat:
+            if taken.seat == seat and street in (None, taken.street):
                 reach *= self.hand_rows(taken.node, taken.street, board)[:, taken.column]
         return reach
 
