@@ -36,7 +36,7 @@ struct RoundForm {
   const float* fixed;             // [rows, H, A] one behind the other, at the places that `fixed_row` says
   // leaves
   const std::int32_t* leaf_node;    // [leaves] in the blueprint's tree
-  const std::int32_t* leaf_offset;  // [leaves, players] in a hand's row; -1: no cards
+  const std::int32_t* leaf_offset;  // [leaves, players] in a hand's row; -1: does not choose
   const std::int32_t* leaf_paid;    // [leaves, players]
   const std::int32_t* image_paid;   // [leaves, players] in the blueprint
   const float* leaf_scale;          // [leaves] chips of the hand to one of the blueprint
@@ -233,19 +233,24 @@ class RoundWalker {
       match(row_of(player, offset[player]), kContinuations, share);
       choice[player] = draw_share(share, kContinuations);
     }
+    if (offset[me_] < 0) return play_out_often(number, choice);
     float* const row = row_of(me_, offset[me_]);
     match(row, kContinuations, share);
     const Random before = random_;
     for (int own = 0; own < kContinuations; ++own) {
       random_ = before;
       choice[me_] = own;
-      value[own] = 0.0F;
-      for (int i = 0; i < settings_.num_rollouts; ++i) value[own] += play_out(number, choice);
-      value[own] /= static_cast<float>(settings_.num_rollouts);
+      value[own] = play_out_often(number, choice);
       mean += share[own] * value[own];
     }
     for (int own = 0; own < kContinuations; ++own) row[own] += value[own] - mean;
     return mean;
+  }
+
+  float play_out_often(std::int64_t number, const std::array<int, kMaxBettors>& choice) {
+    float sum = 0.0F;
+    for (int i = 0; i < settings_.num_rollouts; ++i) sum += play_out(number, choice);
+    return sum / static_cast<float>(settings_.num_rollouts);
   }
 
   // Chips that the traverser wins if the rest of the hand is played like that.

@@ -37,7 +37,7 @@ class RoundArrays:
     fixed_row: IntArray  # [N] where a decision's rows begin in `fixed`; -1: it is free
     fixed: FloatArray  # rows [H, A] one behind the other
     leaf_node: IntArray  # [L] in the blueprint's tree
-    leaf_offset: IntArray  # [L, players] place of the choice in a hand's row; -1: without cards
+    leaf_offset: IntArray  # [L, players] place of the choice in a hand's row; -1: who does not choose
     leaf_paid: IntArray  # [L, players] chips put in
     image_paid: IntArray  # [L, players] chips put in by the blueprint's players
     leaf_scale: FloatArray  # [L] chips to one chip of the blueprint

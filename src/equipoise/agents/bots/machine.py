@@ -24,7 +24,8 @@ class Machine:
     sizes: Mapping[str, tuple[BlueprintSpec, ...]]  # minutes, cpu, paper: one blueprint, or one for each seat
     pruning: str = "none"  # as `train blueprint --prune`
     sharpening: Sharpening = dataclasses.field(default_factory=Sharpening)
-    search: EndgameSearch | RoundSearch | None = None  # None: plays its blueprint to the end
+    rounds: RoundSearch | None = None  # solves rounds from their beginning; None: plays its blueprint
+    search: EndgameSearch | None = None  # solves the rest of a hand from a street on; None: goes on as before
 
     @property
     def is_by_seat(self) -> bool:

@@ -21,7 +21,8 @@ from equipoise.agents.holdem.rounds import RoundSearch
 __all__ = ["PLURIBUS"]
 
 STACKS: Final = (10_000,) * 6
-THIN: Final = "100%; cap: 1; preflop: 100%; preflop cap: 2"
+THIN: Final = "100%, a / a; cap: 2"
+THINNER: Final = {3: "100%; cap: 1", 4: "100%; cap: 1; turn: none; river: none"}
 FULL: Final = "25%, 50%, 75%, 100%, 150%, 200%, a / 50%, 100%, a; cap: 4"
 CROWDED: Final = "50%, 100%, a / 100%, a; cap: 3"
 
@@ -29,10 +30,10 @@ PLURIBUS: Final = Machine(
     name="pluribus",
     title="six players: blueprint, then every round solved from its beginning, four ways on behind it",
     sizes={
-        "minutes": (BlueprintSpec(stacks=STACKS, menu=THIN, buckets=(50, 50, 50)),),
+        "minutes": (BlueprintSpec(stacks=STACKS, menu=THIN, crowded=THINNER, buckets=(50, 50, 50)),),
         "cpu": (SPECS["six-open"],),
         "paper": (BlueprintSpec(stacks=STACKS, menu=FULL, crowded={4: CROWDED}, buckets=(200, 200, 200)),),
     },
     pruning="pluribus",
-    search=RoundSearch(),
+    rounds=RoundSearch(),
 )

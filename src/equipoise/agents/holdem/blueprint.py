@@ -152,6 +152,12 @@ class BlueprintAgent:
                 reach *= self.hand_rows(taken.node, taken.street, board)[:, taken.column]
         return reach
 
+    def weights_at(
+        self, seat: int, steps: tuple[int, ...], board: tuple[int, ...], player: int, rng: np.random.Generator
+    ) -> FloatArray:
+        """Returns `[H]` how often each of a player's hands comes to the beginning of a round, as a seat sees it."""
+        return self.reach(self.images.at(steps, rng), player, board)
+
     def public_actions(self, decision: PublicDecision) -> tuple[int, ...]:
         """Returns those of a decision's actions that some hand may play, ascending."""
         image = self.images.at(parse_steps(decision.public_state)[0], self._rng_of(decision))

@@ -12,11 +12,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.abstraction.blueprints import make_deals
+from equipoise.abstraction.blueprints import StoredBlueprint, make_deals
 from equipoise.agents.base import Observation, PublicDecision
 from equipoise.agents.holdem.blueprint import BlueprintAgent
 from equipoise.agents.holdem.hands import hands_by_name, number_hands
-from equipoise.agents.holdem.images import LOST, Image
+from equipoise.agents.holdem.images import LOST, HandImages, Image
 from equipoise.core.errors import ConfigError, GameTooLargeError
 from equipoise.games.holdem.betting import CALL, BettingState, Stage, Street
 from equipoise.games.holdem.betting_tree import DEALING
@@ -28,10 +28,11 @@ from equipoise.search.holdem.rounds import Kept, RoundSettings, RoundSolution, f
 from equipoise.solvers.playouts import draw_index
 from equipoise.trees.holdem.flat_betting import MenuByPlayers
 
-__all__ = ["RoundAgent", "RoundSearch", "parse_round_options"]
+__all__ = ["ROUND_OPTIONS", "RoundAgent", "RoundSearch", "parse_round_options"]
 
 Steps = tuple[int, ...]
 FloatArray = npt.NDArray[np.float64]
+KEPT_OPENINGS: Final = 64
 LEAST_REACH: Final = 1e-4  # hands that are never played like this still count a little: images may be wrong
 
 
@@ -55,6 +56,7 @@ class RoundSearch:
         default_factory=lambda: {3: "75%, a / a; cap: 2", 5: "75% / a; cap: 1"}
     )  # menus while so many players are left or more
     rounds: RoundSettings = dataclasses.field(default_factory=RoundSettings)
+    searcher_chooses: bool = True  # at leaves, as the others do; else it goes on as the blueprint is
     fixes_own: bool = True  # own actions of the round stay as they were played, for all hands
     adds_bets: bool = True  # what others did is in the tree; else the nearest that is
     to_end_from: Street = Street.TURN  # two players solve from here to the hand's end
@@ -113,11 +115,22 @@ class RoundAgent:
         self.rules = early.blueprint.betting.rules
         self._hand_of = hands_by_name(early.blueprint.spec.cards)
         self._solved: dict[Place, RoundSolution | None] = {}
+        self._openings: dict[Place, RoundSolution] = {}  # kept from hand to hand, the last ones
+
+    @property
+    def blueprint(self) -> StoredBlueprint:
+        """Returns what is played early, and behind leaves."""
+        return self.early.blueprint
+
+    @property
+    def images(self) -> HandImages:
+        """Returns the hand as the blueprint takes it."""
+        return self.early.images
 
     def begin_game(self, seat: int) -> None:
         """Forgets the last game."""
         self.early.begin_game(seat)
-        self._solved.clear()
+        self._solved = dict(self._openings)
 
     def observe(self, observation: Observation) -> None:
         """Takes in nothing: the next observation of a decision says it all again."""
@@ -169,7 +182,12 @@ class RoundAgent:
     def _find(self, place: Place, rng: np.random.Generator) -> RoundSolution | None:
         """Returns what is solved for a decision; None where the blueprint plays."""
         if place not in self._solved:
-            self._solved[place] = self._solve(place, rng) if self._is_searched(place, rng) else None
+            solution = self._solve(place, rng) if self._is_searched(place, rng) else None
+            self._solved[place] = solution
+            if solution is not None and not place.board:  # which no card and no draw has changed
+                self._openings[place] = solution
+                if len(self._openings) > KEPT_OPENINGS:
+                    self._openings.pop(next(iter(self._openings)))
         return self._solved[place]
 
     def _is_searched(self, place: Place, rng: np.random.Generator) -> bool:
@@ -203,7 +221,8 @@ class RoundAgent:
                 seconds=search.seconds,
                 num_threads=search.num_threads,
             )
-        line = RoundLine(begun.state, place.path if search.adds_bets else (), folded)
+        steady = () if search.searcher_chooses else (place.seat,)
+        line = RoundLine(begun.state, place.path if search.adds_bets else (), folded, frozenset(steady))
         try:
             tree = build_round(
                 self.rules, search.menus, line, begun, follow=self.early.images.follow, place=_find_leaf
@@ -224,6 +243,12 @@ class RoundAgent:
             settings=settings,
             rng=np.random.default_rng([*(step + 1 for step in place.steps), *place.board, place.seat]),
         )
+
+    def weights_at(
+        self, seat: int, steps: tuple[int, ...], board: tuple[int, ...], player: int, rng: np.random.Generator
+    ) -> FloatArray:
+        """Returns `[H]` how often each of a player's hands comes to the beginning of a round, as a seat sees it."""
+        return self._range(Place(seat, steps, board), player, rng)
 
     def _range(self, place: Place, seat: int, rng: np.random.Generator) -> FloatArray:
         """Returns `[H]` the weights with which a seat came to the beginning of a round."""
@@ -324,13 +349,14 @@ def _offer(action: int, offered: tuple[int, ...]) -> int:
 
 
 def parse_round_options(search: RoundSearch, options: dict[str, str]) -> RoundSearch:
-    """Returns a search with options changed: deals, rollouts, bias, iterations, seconds, threads, menu, fixed, added."""
+    """Returns a search with options changed: deals, rollouts, bias, iterations, seconds, threads, menu, fixed,
+    added, chooses."""
     changes: dict[str, Any] = {}
     own: dict[str, Any] = {}
     for name, text in options.items():
-        if name not in OPTIONS:
-            raise ConfigError(f"a search of rounds has {', '.join(OPTIONS)}, got {name[:40]!r}")
-        field, kind = OPTIONS[name]
+        if name not in ROUND_OPTIONS:
+            raise ConfigError(f"a search of rounds has {', '.join(ROUND_OPTIONS)}, got {name[:40]!r}")
+        field, kind = ROUND_OPTIONS[name]
         try:
             value = kind(text)
         except (KeyError, ValueError):
@@ -346,7 +372,7 @@ def _parse_switch(text: str) -> bool:
     return {"true": True, "false": False}[text]
 
 
-OPTIONS: Final[Mapping[str, tuple[str, Callable[[str], Any]]]] = {
+ROUND_OPTIONS: Final[Mapping[str, tuple[str, Callable[[str], Any]]]] = {
     "deals": ("deals", int),
     "rollouts": ("num_rollouts", int),
     "bias": ("bias", float),
@@ -356,5 +382,6 @@ OPTIONS: Final[Mapping[str, tuple[str, Callable[[str], Any]]]] = {
     "menu": ("menu", str),
     "fixed": ("fixes_own", _parse_switch),
     "added": ("adds_bets", _parse_switch),
+    "chooses": ("searcher_chooses", _parse_switch),
 }
 ROUND_FIELDS: Final = frozenset({"deals", "num_rollouts", "bias"})

@@ -49,6 +49,7 @@ class RoundLine(NamedTuple):
     begin: BettingState  # when the round began
     steps: tuple[int, ...] = ()
     folded: frozenset[int] = frozenset()
+    steady: frozenset[int] = frozenset()  # who does not choose at leaves and goes on as the blueprint is
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +134,7 @@ class _Builder(Generic[T]):
 
     def _choices(self, state: BettingState) -> list[int]:
         places = [-1] * self.rules.num_players
-        for seat in _left(state):
+        for seat in sorted(set(_left(state)) - self.line.steady):
             places[seat] = self.width[seat]
             self.width[seat] += len(CONTINUATIONS)
         return places

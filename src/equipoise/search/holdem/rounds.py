@@ -26,7 +26,7 @@ from equipoise.kernels.round_search import PlanArrays, RoundKernel
 from equipoise.search.holdem.round_tree import RoundTree
 from equipoise.search.running import run_for
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.rules import DCFR, Rule
+from equipoise.solvers.rules import LinearCFR, Rule
 from equipoise.trees.holdem.locks import NodeLock
 from equipoise.trees.holdem.places import HoldemPlace
 from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
@@ -35,7 +35,6 @@ from equipoise.trees.vector import TreeStrategy
 __all__ = ["Kept", "RoundSettings", "SolvedRound", "SolvedStreet", "add_bets", "follow_nearest", "solve_round", "solve_to_end"]
 
 LEAST_PERIODS: Final = 2  # however late it is
-LINEAR: Final = DCFR(alpha=1.0, beta=1.0, gamma=1.0)
 Steps = tuple[int, ...]
 FloatArray = npt.NDArray[np.float64]
 
@@ -286,7 +285,7 @@ def solve_to_end(
         rows = kept.at([a if a <= CALL else a + offset for a in node.actions])
         locks.append(NodeLock(node=node.index, strategy=rows[spot.live_weights(node.state.actor) > 0]))
     tree = build_holdem_tree(spot, locks=locks, betting=betting)
-    solver = CFRSolver(tree, LINEAR if rule is None else rule, dtype=np.float32, num_threads=num_threads, locks=locks)
+    solver = CFRSolver(tree, LinearCFR() if rule is None else rule, dtype=np.float32, num_threads=num_threads, locks=locks)
     run_for(seconds or None)(solver, iterations)
     return SolvedStreet(
         TreeStrategy(tree=tree, sums=solver.tables.strategy_sum), spot, seats=seats, offset=offset
