@@ -28,9 +28,7 @@ from equipoise.solvers.blueprints.trainer import BlueprintConfig, BlueprintTrain
 SPEC = BlueprintSpec(
     stacks=(2000,) * 3, deck="royal", menu="100%, a; cap: 2", abstraction="percentile", buckets=(6, 6, 6)
 )
-SEARCH = RoundSearch(
-    menu="100%, a; cap: 2", crowded={}, rounds=RoundSettings(deals=400, periods=4), iterations=10
-)
+SEARCH = RoundSearch(menu="100%, a; cap: 2", crowded={}, rounds=RoundSettings(deals=400, periods=4), iterations=10)
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +71,9 @@ def rows_of(agent: RoundAgent, decision: PublicDecision):
 
 @pytest.mark.parametrize("opponent", ["raise", "call"])
 @pytest.mark.parametrize(
-    "change", [{}, {"fixes_own": False}, {"adds_bets": False}, {"to_end_from": Street.RIVER}], ids=lambda change: str(change)
+    "change",
+    [{}, {"fixes_own": False}, {"adds_bets": False}, {"to_end_from": Street.RIVER}],
+    ids=str,
 )
 def test_whole_hands_are_played(path: Path, game: Holdem, opponent: str, change: dict) -> None:
     agent = make_agent(path, dataclasses.replace(SEARCH, **change))
@@ -86,7 +86,7 @@ def test_three_solve_the_round_and_two_to_the_end(path: Path, game: Holdem) -> N
     agent = make_agent(path)
     agent.begin_game(0)
     rows_of(agent, decide(game, 350, 1, 1))
-    flop, = [found for found in agent._solved.values() if found is not None]
+    (flop,) = [found for found in agent._solved.values() if found is not None]
     assert isinstance(flop, SolvedRound)
     rows_of(agent, decide(game, 350, 1, 1, 1, 1, 1000, 1, 0, 1))  # the big blind folds; the turn
     assert isinstance(list(agent._solved.values())[-1], SolvedStreet)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rounds solved from their beginning by sampling: against exact solutions, with fixed decisions, with choices at leaves."""
+"""Rounds solved from their beginning by sampling: against exact solutions, fixed decisions, choices."""
 
 from __future__ import annotations
 
@@ -23,7 +23,15 @@ from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.round_search import PlanArrays, RoundKernel
 from equipoise.search.holdem.round_tree import RoundLine, build_round
-from equipoise.search.holdem.rounds import Kept, RoundSettings, SolvedRound, follow_nearest, solve_round, solve_to_end
+from equipoise.search.holdem.rounds import (
+    Kept,
+    RoundQuestion,
+    RoundSettings,
+    SolvedRound,
+    follow_nearest,
+    solve_round,
+    solve_to_end,
+)
 from equipoise.solvers.blueprints.trainer import BlueprintConfig, BlueprintTrainer
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.trees.holdem.flat_betting import MenuByPlayers
@@ -85,13 +93,10 @@ def solve(blueprint, steps, board, *, line=(), folded=(), fixed=None, settings=N
     if ranges is None:
         ranges = np.array([np.full(ROYAL.num_hands, float(seat not in out)) for seat in range(3)])
     return solve_round(
+        RoundQuestion(begun.state, board, ranges, line, fixed or {}),
         tree,
         plan_of(blueprint),
         cards(),
-        board=board,
-        street=begun.state.street,
-        ranges=ranges,
-        fixed=fixed or {},
         settings=settings or RoundSettings(deals=2_000, periods=10),
         rng=np.random.default_rng(1),
     )
@@ -265,7 +270,12 @@ def test_what_cannot_be_solved_is_refused(blueprint: StoredBlueprint) -> None:
     far = dataclasses.replace(solved.tree.arrays, leaf_node=solved.tree.arrays.leaf_node + 10_000_000)
     with pytest.raises(ConfigError, match="leaves"):
         RoundKernel(
-            far, plan_of(blueprint), cards(), board=np.array(board, np.uint8), street=Street.TURN, ranges=np.ones(one.shape)
+            far,
+            plan_of(blueprint),
+            cards(),
+            board=np.array(board, np.uint8),
+            street=Street.TURN,
+            ranges=np.ones(one.shape),
         )
 
 
@@ -273,17 +283,8 @@ def test_two_players_solve_to_the_end_with_the_bets_that_were_made(blueprint: St
     begun = walk_to(blueprint, *TURN)
     everybody = np.array([np.full(ROYAL.num_hands, float(seat != 1)) for seat in range(3)])
     given = Kept((1, 1150), np.tile([0.5, 0.5], (ROYAL.num_hands, 1)))
-    solved = solve_to_end(
-        begun.state,
-        ROYAL,
-        parse_menu("100%; cap: 1"),
-        board=parse_board("TcJdQhAs"),
-        ranges=everybody,
-        line=(1, 837, 1999),
-        fixed={(): given},
-        big_blind=100,
-        iterations=5,
-    )
+    question = RoundQuestion(begun.state, parse_board("TcJdQhAs"), everybody, (1, 837, 1999), {(): given})
+    solved = solve_to_end(question, ROYAL, parse_menu("100%; cap: 1"), big_blind=100, iterations=5)
     assert solved.actions(()) == (1, 837, 1150)
     assert np.allclose(solved.rows(())[~hands_of(ROYAL).blocked(parse_board("TcJdQhAs"))], [0.5, 0.0, 0.5])
     assert 1999 in solved.actions((1, 837))

@@ -90,7 +90,9 @@ class RoundKernel:
             check_array(name, getattr(betting, name), np.int32, (len(betting.leaf_node), num_players))
         check_array("paid", betting.paid, np.int32, (num_players,))
         check_array("board", board, np.uint8, (len(board),))
-        if len(betting.leaf_node) and not 0 <= betting.leaf_node.min() <= betting.leaf_node.max() < len(plan.plan_nodes):
+        if len(betting.leaf_node) and not 0 <= betting.leaf_node.min() <= betting.leaf_node.max() < len(
+            plan.plan_nodes
+        ):
             raise ConfigError("leaves must lead to decisions of the blueprint")
         totals = ranges.sum(axis=1, keepdims=True)
         live = sum(1 << player for player in range(num_players) if totals[player] > 0)
@@ -109,9 +111,7 @@ class RoundKernel:
         self._form = _native.RoundForm(arrays, cards.form, int(street), live)
         self._one_caller = OneCaller("round")
 
-    def train(
-        self, words: npt.NDArray[np.uint64], num_deals: int, *, num_rollouts: int = 1, bias: float = 5.0
-    ) -> int:
+    def train(self, words: npt.NDArray[np.uint64], num_deals: int, *, num_rollouts: int = 1, bias: float = 5.0) -> int:
         """Draws so many deals, each traversed by all who hold cards; returns the nodes touched.
 
         Args:

@@ -14,4 +14,6 @@ from equipoise.agents.bots.pluribus import PLURIBUS
 
 __all__ = ["MACHINES", "Machine"]
 
-MACHINES: Final[Mapping[str, Machine]] = {machine.name: machine for machine in (BABY_TARTANIAN8, LIBRATUS, MODICUM, PLURIBUS)}
+MACHINES: Final[Mapping[str, Machine]] = {
+    machine.name: machine for machine in (BABY_TARTANIAN8, LIBRATUS, MODICUM, PLURIBUS)
+}

@@ -93,9 +93,7 @@ def make_machine_agent(machine: Machine, game: Game[Any], text: str) -> SeatsAge
     return SeatsAgent(agents, name=machine.name) if machine.is_by_seat else agents[0]
 
 
-def _choose_searches(
-    machine: Machine, options: dict[str, str]
-) -> tuple[RoundSearch | None, EndgameSearch | None]:
+def _choose_searches(machine: Machine, options: dict[str, str]) -> tuple[RoundSearch | None, EndgameSearch | None]:
     """Returns a machine's searches with options changed; one that both have is of both."""
     rounds, search = machine.rounds, machine.search
     if options and rounds is None and search is None:

@@ -24,7 +24,15 @@ from equipoise.games.holdem.public_text import parse_steps
 from equipoise.kernels.blueprints import CardDeals
 from equipoise.kernels.round_search import PlanArrays
 from equipoise.search.holdem.round_tree import LeafPlace, RoundLine, build_round
-from equipoise.search.holdem.rounds import Kept, RoundSettings, RoundSolution, follow_nearest, solve_round, solve_to_end
+from equipoise.search.holdem.rounds import (
+    Kept,
+    RoundQuestion,
+    RoundSettings,
+    RoundSolution,
+    follow_nearest,
+    solve_round,
+    solve_to_end,
+)
 from equipoise.solvers.playouts import draw_index
 from equipoise.trees.holdem.flat_betting import MenuByPlayers
 
@@ -167,9 +175,7 @@ class RoundAgent:
             out[:, decision.actions.index(_offer(action, decision.actions))] += rows[:, column]
         return np.where(decision.legality, out, 0.0)
 
-    def _here(
-        self, seat: int, public_state: str, rng: np.random.Generator
-    ) -> tuple[RoundSolution, Steps] | None:
+    def _here(self, seat: int, public_state: str, rng: np.random.Generator) -> tuple[RoundSolution, Steps] | None:
         """Returns what is solved for a public state and the path to it; None where the blueprint plays."""
         place = Place(seat, *parse_steps(public_state))
         self.early.images.at(place.steps, rng)  # drawn before anything else asks
@@ -207,42 +213,30 @@ class RoundAgent:
         seats = range(len(spec.stacks))
         ranges = np.stack([self._nobody if seat in folded else self._range(place, seat, rng) for seat in seats])
         own = self._own_rows(place, rng)
+        line = place.path if search.adds_bets else ()
+        question = RoundQuestion(begun.state, board, ranges, line, own)
         if begun.state.is_folded.count(False) == 2 and place.street >= search.to_end_from:
             return solve_to_end(
-                begun.state,
+                question,
                 spec.cards,
                 search.menus.at(2),
-                board=board,
-                ranges=ranges,
-                line=place.path if search.adds_bets else (),
-                fixed=own,
                 big_blind=spec.big_blind,
                 iterations=search.iterations,
                 seconds=search.seconds,
                 num_threads=search.num_threads,
             )
         steady = () if search.searcher_chooses else (place.seat,)
-        line = RoundLine(begun.state, place.path if search.adds_bets else (), folded, frozenset(steady))
+        done = RoundLine(begun.state, line, folded, frozenset(steady))
         try:
-            tree = build_round(
-                self.rules, search.menus, line, begun, follow=self.early.images.follow, place=_find_leaf
-            )
+            tree = build_round(self.rules, search.menus, done, begun, follow=self.early.images.follow, place=_find_leaf)
         except GameTooLargeError:
             return None  # the blueprint plays
         settings = search.rounds
         if search.seconds:
             settings = dataclasses.replace(settings, seconds=search.seconds)
-        return solve_round(
-            tree,
-            self._plan,
-            self.cards,
-            board=board,
-            street=place.street,
-            ranges=ranges,
-            fixed=own,
-            settings=settings,
-            rng=np.random.default_rng([*(step + 1 for step in place.steps), *place.board, place.seat]),
-        )
+        # the same answer to the same question, whoever asks
+        rng = np.random.default_rng([*(step + 1 for step in place.steps), *place.board, place.seat])
+        return solve_round(question, tree, self._plan, self.cards, settings=settings, rng=rng)
 
     def weights_at(
         self, seat: int, steps: tuple[int, ...], board: tuple[int, ...], player: int, rng: np.random.Generator
@@ -263,7 +257,8 @@ class RoundAgent:
                 continue
             path = follow_nearest(solution, self._round_of(place, Street(street)))
             weights *= self._reach_within(solution, seat, path)
-        return np.maximum(weights / max(weights.max(), 1e-30), LEAST_REACH)
+        found: FloatArray = np.maximum(weights / max(float(weights.max()), 1e-30), LEAST_REACH)
+        return found
 
     def _reach_within(self, solution: RoundSolution, seat: int, path: Steps) -> FloatArray:
         """Returns `[H]` the probability with which a seat's hands have done what they did in a round."""
@@ -349,8 +344,7 @@ def _offer(action: int, offered: tuple[int, ...]) -> int:
 
 
 def parse_round_options(search: RoundSearch, options: dict[str, str]) -> RoundSearch:
-    """Returns a search with options changed: deals, rollouts, bias, iterations, seconds, threads, menu, fixed,
-    added, chooses."""
+    """Returns a search with options changed, those of `ROUND_OPTIONS`."""
     changes: dict[str, Any] = {}
     own: dict[str, Any] = {}
     for name, text in options.items():

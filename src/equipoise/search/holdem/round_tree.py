@@ -159,9 +159,7 @@ class _Builder(Generic[T]):
             leaf_scale=np.array(scale, np.float32),
             paid=ints(self.line.begin.committed, num_players),
         )
-        return RoundTree(
-            states=tuple(self.states), actions=tuple(self.actions), first=tuple(self.first), arrays=arrays
-        )
+        return RoundTree(states=tuple(self.states), actions=tuple(self.actions), first=tuple(self.first), arrays=arrays)
 
 
 def build_round(

@@ -7,6 +7,7 @@ import dataclasses
 import math
 import time
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol
 
 import numpy as np
@@ -14,9 +15,9 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.betting import CALL, NOBODY, BettingState, Street
+from equipoise.games.holdem.betting_tree import BettingTree, betting_tree
 from equipoise.games.holdem.cards import Deck
 from equipoise.games.holdem.hands import hands_of
-from equipoise.games.holdem.betting_tree import BettingTree, betting_tree
 from equipoise.games.holdem.menus import BetSize, Menu, RoundMenu, SizeKind
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
@@ -26,13 +27,22 @@ from equipoise.kernels.round_search import PlanArrays, RoundKernel
 from equipoise.search.holdem.round_tree import RoundTree
 from equipoise.search.running import run_for
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.rules import LinearCFR, Rule
+from equipoise.solvers.rules import LinearCFR
 from equipoise.trees.holdem.locks import NodeLock
 from equipoise.trees.holdem.places import HoldemPlace
 from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
 from equipoise.trees.vector import TreeStrategy
 
-__all__ = ["Kept", "RoundSettings", "SolvedRound", "SolvedStreet", "add_bets", "follow_nearest", "solve_round", "solve_to_end"]
+__all__ = [
+    "Kept",
+    "RoundSettings",
+    "SolvedRound",
+    "SolvedStreet",
+    "add_bets",
+    "follow_nearest",
+    "solve_round",
+    "solve_to_end",
+]
 
 LEAST_PERIODS: Final = 2  # however late it is
 Steps = tuple[int, ...]
@@ -77,6 +87,16 @@ class Kept(NamedTuple):
         for column, action in enumerate(self.actions):
             out[:, list(offered).index(action)] = self.rows[:, column]
         return out
+
+
+class RoundQuestion(NamedTuple):
+    """What is asked of a round."""
+
+    begin: BettingState  # when it began
+    board: tuple[int, ...]
+    ranges: FloatArray  # [players, H] with what everybody came there; zeros for who holds no cards
+    line: Steps = ()  # what was done in it and must be in the answer
+    fixed: Mapping[Steps, Kept] = MappingProxyType({})  # what is played at some decisions, by their paths
 
 
 class RoundSolution(Protocol):
@@ -152,7 +172,9 @@ class SolvedStreet:
 
     def actions(self, path: Steps) -> Steps:
         """Returns what a decision offers."""
-        return tuple(a if a <= CALL else a + self.offset for a in self.strategy.tree.betting.nodes[self.find(path)].actions)
+        return tuple(
+            a if a <= CALL else a + self.offset for a in self.strategy.tree.betting.nodes[self.find(path)].actions
+        )
 
     def rows(self, path: Steps) -> FloatArray:
         """Returns `[H, A]` what every hand plays there."""
@@ -160,7 +182,7 @@ class SolvedStreet:
 
 
 def follow_nearest(solution: RoundSolution, path: Steps) -> Steps:
-    """Returns a path through a solution that is nearest to what was done; shorter where it has no such kind of action."""
+    """Returns a path through a solution nearest to what was done; shorter where no action is of the kind."""
     found: Steps = ()
     for step in path:
         offered = solution.actions(found)
@@ -177,34 +199,29 @@ def follow_nearest(solution: RoundSolution, path: Steps) -> Steps:
 
 
 def solve_round(
+    question: RoundQuestion,
     tree: RoundTree,
     plan: PlanArrays,
     cards: CardDeals,
     *,
-    board: Sequence[int],
-    street: Street,
-    ranges: FloatArray,
-    fixed: Mapping[Steps, Kept],
     settings: RoundSettings,
     rng: np.random.Generator,
 ) -> SolvedRound:
     """Returns a round solved from its beginning.
 
     Args:
+        question: what is asked.
         tree: of the round.
         plan: the blueprint behind its end.
         cards: with the blueprint's buckets.
-        board: cards that lie there.
-        street: of the round.
-        ranges: `[players, H]`, zeros for who holds none.
-        fixed: what is played at some decisions, by their paths.
         settings: how.
         rng: of deals.
     """
-    held = np.where(_blocked(cards, board), 0.0, ranges)
+    board = np.array(question.board, np.uint8)
+    held = np.where(np.isin(cards.hole_cards, board).any(axis=1), 0.0, question.ranges)
     arrays = tree.arrays
     rows, starts, begin = [], arrays.fixed_row.copy(), 0
-    for path, given in fixed.items():
+    for path, given in question.fixed.items():
         node = 0
         for action in path:
             node = tree.child(node, action)
@@ -214,7 +231,7 @@ def solve_round(
     arrays = dataclasses.replace(
         arrays, fixed_row=starts, fixed=np.concatenate(rows) if rows else np.zeros(0, np.float32)
     )
-    kernel = RoundKernel(arrays, plan, cards, board=np.array(board, np.uint8), street=street, ranges=held)
+    kernel = RoundKernel(arrays, plan, cards, board=board, street=question.begin.street, ranges=held)
     words = draw_generator(rng)
     began, each = time.perf_counter(), -(-settings.deals // settings.periods)
     for period in range(1, settings.periods + 1):
@@ -226,45 +243,30 @@ def solve_round(
     return SolvedRound(tree, kernel)
 
 
-def _blocked(cards: CardDeals, board: Sequence[int]) -> npt.NDArray[np.bool_]:
-    """Returns `[H]` which hands share a card with a board."""
-    blocked: npt.NDArray[np.bool_] = np.isin(cards.hole_cards, np.array(board, np.uint8)).any(axis=1)
-    return blocked
-
-
 def solve_to_end(
-    state: BettingState,
+    question: RoundQuestion,
     deck: Deck,
     menu: Menu,
     *,
-    board: tuple[int, ...],
-    ranges: FloatArray,
-    line: Steps,
-    fixed: Mapping[Steps, Kept],
     big_blind: int,
     iterations: int,
     seconds: float = 0.0,
     num_threads: int = 1,
-    rule: Rule | None = None,
 ) -> SolvedStreet:
     """Returns the rest of a hand of two players from the beginning of a street, solved with all hands.
 
     Args:
-        state: when the street began.
+        question: what is asked.
         deck: of the game.
         menu: what is considered; what was done is added.
-        board: cards that lie there.
-        ranges: `[players, H]`, zeros for who has folded.
-        line: what was done on the street so far.
-        fixed: what is played at some decisions, by their paths.
         big_blind: of the game.
-        iterations: of the solve, fewer if there is a time.
+        iterations: of linear CFR, fewer if there is a time.
         seconds: 0: no limit.
         num_threads: of the solve.
-        rule: linear CFR by default.
     """
+    state, board = question.begin, question.board
     seats = [seat for seat, is_folded in enumerate(state.is_folded) if not is_folded]
-    held = [np.where(hands_of(deck).blocked(board), 0.0, ranges[seat]) for seat in seats]
+    held = [np.where(hands_of(deck).blocked(board), 0.0, question.ranges[seat]) for seat in seats]
     first, second = (Range(weights / weights.max(), deck) for weights in held)
     pot = sum(state.committed)
     pot -= pot % 2  # an odd chip of who has folded
@@ -273,23 +275,21 @@ def solve_to_end(
         pot=pot,
         stacks=(state.stacks[seats[0]], state.stacks[seats[1]]),
         ranges=(first, second),
-        menu=add_bets(menu, state.street, [step - state.price for step in line if step > CALL]),
+        menu=add_bets(menu, state.street, [step - state.price for step in question.line if step > CALL]),
         big_blind=big_blind,
         deck=deck,
     )
     offset = state.price - pot // 2
     betting = betting_tree(spot.betting_rules, spot.menu)
     locks = []
-    for path, kept in fixed.items():
+    for path, kept in question.fixed.items():
         node = betting.nodes[_find_node(betting, path, offset)]
         rows = kept.at([a if a <= CALL else a + offset for a in node.actions])
         locks.append(NodeLock(node=node.index, strategy=rows[spot.live_weights(node.state.actor) > 0]))
     tree = build_holdem_tree(spot, locks=locks, betting=betting)
-    solver = CFRSolver(tree, LinearCFR() if rule is None else rule, dtype=np.float32, num_threads=num_threads, locks=locks)
+    solver = CFRSolver(tree, LinearCFR(), dtype=np.float32, num_threads=num_threads, locks=locks)
     run_for(seconds or None)(solver, iterations)
-    return SolvedStreet(
-        TreeStrategy(tree=tree, sums=solver.tables.strategy_sum), spot, seats=seats, offset=offset
-    )
+    return SolvedStreet(TreeStrategy(tree=tree, sums=solver.tables.strategy_sum), spot, seats=seats, offset=offset)
 
 
 def _find_node(betting: BettingTree, path: Steps, offset: int) -> int:
