@@ -26,7 +26,7 @@ from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.rules import Holdem
 from equipoise.runs.matches import match
-from equipoise.search.holdem.rounds import RoundSettings
+from equipoise.search.holdem.rounds import RoundSettings, SolvedStreet
 from equipoise.solvers.blueprints.trainer import BlueprintConfig, BlueprintTrainer
 
 SPEC = BlueprintSpec(
@@ -266,3 +266,46 @@ def test_options_of_two_searches_reach_both(path: Path, game: Holdem) -> None:
     assert agent.early.search.menu == agent.search.menu == "50%,a"
     with pytest.raises(ConfigError, match="speed"):
         make_machine_agent(MACHINES["modicum"], game, f"{path / '0'},speed=3")
+
+
+ONCE = dataclasses.replace(MACHINES["claudico"].rounds, menu="100%, a; cap: 2", iterations=20)
+RIVER = (300, 1, 1, 1, 1, 1)  # a raise and a call, checks to the river
+
+
+def make_claudico(path: Path) -> RoundAgent:
+    return RoundAgent(BlueprintAgent(StoredBlueprint(path / "0" / "blueprint.eq"), Sharpening()), ONCE, name="claudico")
+
+
+@pytest.mark.parametrize("opponent", ["raise", "call"])
+def test_claudico_plays_whole_hands(path: Path, game: Holdem, opponent: str) -> None:
+    result = match(make_claudico(path), opponent, game=game, hands=20, seed=2)
+    assert result.num_hands == 20
+    assert result.failure is None
+
+
+def test_the_river_is_solved_once_in_buckets_and_odd_bets_are_translated(path: Path, game: Holdem) -> None:
+    agent = make_claudico(path)
+    agent.begin_game(1)
+    odd = decide(game, *RIVER, 500)  # a third of the pot, between a check and the pot
+    rows = agent.public_strategy(odd, rng=np.random.default_rng(0))
+    live = odd.legality.any(axis=1)
+    np.testing.assert_allclose(rows[live].sum(axis=1), 1.0)
+    ((place, solution),) = [item for item in agent._solved.items() if item[1] is not None]
+    assert place.path == ()
+    assert isinstance(solution, SolvedStreet)
+    assert 500 not in solution.actions(())
+    taken = set(agent._taken_for.values())
+    assert taken <= {1, 900}
+    buckets = agent.blueprint.buckets.assign(place.board)
+    whole = solution.rows((900,))
+    for bucket in np.unique(buckets[buckets >= 0]):
+        same = whole[buckets == bucket]
+        np.testing.assert_allclose(same, np.broadcast_to(same[0], same.shape))
+    again = agent.public_strategy(odd, rng=np.random.default_rng(9))  # drawn once a hand
+    assert np.array_equal(rows, again)
+    draws = set()
+    for seed in range(12):
+        agent.begin_game(1)
+        agent.public_strategy(odd, rng=np.random.default_rng(seed))
+        draws |= set(agent._taken_for.values())
+    assert draws == {1, 900}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from typing import Final
 
 from equipoise.abstraction.blueprints import BlueprintSpec
 from equipoise.agents.holdem.blueprint import Sharpening
@@ -12,7 +13,19 @@ from equipoise.agents.holdem.endgame import EndgameSearch
 from equipoise.agents.holdem.rounds import RoundSearch
 from equipoise.core.errors import ConfigError, UnknownNameError
 
-__all__ = ["Machine"]
+__all__ = ["Machine", "uneven_menu"]
+
+SEATS: Final = ("oop", "ip")  # heads-up: seat 0 acts first after the flop
+
+
+def uneven_menu(own: int, few: str, many: str, *, cap: int) -> str:
+    """Returns a menu in which one seat of two has few sizes while the other has many.
+
+    >>> uneven_menu(1, "100%", "50%, 100%", cap=3)
+    'oop: 50%, 100%; ip: 100%; cap: 3'
+    """
+    places = [f"{place}: {few if seat == own else many}" for seat, place in enumerate(SEATS)]
+    return "; ".join([*places, f"cap: {cap}"])
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,12 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.abstraction.blueprints import StoredBlueprint, make_deals
+from equipoise.abstraction.translation import translate_action
 from equipoise.agents.base import Observation, PublicDecision
 from equipoise.agents.holdem.blueprint import BlueprintAgent
 from equipoise.agents.holdem.hands import hands_by_name, number_hands
 from equipoise.agents.holdem.images import LOST, HandImages, Image
 from equipoise.core.errors import ConfigError, GameTooLargeError
-from equipoise.games.holdem.betting import CALL, BettingState, Stage, Street
+from equipoise.games.holdem.betting import CALL, NOBODY, BettingState, Stage, Street
 from equipoise.games.holdem.betting_tree import DEALING
 from equipoise.games.holdem.public_text import parse_steps
 from equipoise.kernels.blueprints import CardDeals
@@ -29,6 +30,7 @@ from equipoise.search.holdem.rounds import (
     RoundQuestion,
     RoundSettings,
     RoundSolution,
+    SolvedStreet,
     follow_nearest,
     solve_round,
     solve_to_end,
@@ -67,6 +69,8 @@ class RoundSearch:
     searcher_chooses: bool = True  # at leaves, as the others do; else it goes on as the blueprint is
     fixes_own: bool = True  # own actions of the round stay as they were played, for all hands
     adds_bets: bool = True  # what others did is in the tree; else the nearest that is
+    is_solved_once: bool = False  # when the round begins; bets that are unknown then are taken for known ones
+    in_buckets: bool = False  # to the end: hands play by the blueprint's buckets
     to_end_from: Street = Street.TURN  # two players solve from here to the hand's end
     iterations: int = 100  # of such a solve
     seconds: float = 0.0  # for a decision; 0: no limit
@@ -123,6 +127,7 @@ class RoundAgent:
         self.rules = early.blueprint.betting.rules
         self._hand_of = hands_by_name(early.blueprint.spec.cards)
         self._solved: dict[Place, RoundSolution | None] = {}
+        self._taken_for: dict[Place, int] = {}  # what the last step there is taken for
         self._openings: dict[Place, RoundSolution] = {}  # kept from hand to hand, the last ones
 
     @property
@@ -139,6 +144,7 @@ class RoundAgent:
         """Forgets the last game."""
         self.early.begin_game(seat)
         self._solved = dict(self._openings)
+        self._taken_for.clear()
 
     def observe(self, observation: Observation) -> None:
         """Takes in nothing: the next observation of a decision says it all again."""
@@ -179,10 +185,14 @@ class RoundAgent:
         """Returns what is solved for a public state and the path to it; None where the blueprint plays."""
         place = Place(seat, *parse_steps(public_state))
         self.early.images.at(place.steps, rng)  # drawn before anything else asks
-        solution = self._find(place, rng)
+        opened = place._replace(steps=place.steps[: place.begin])
+        solution = self._find(opened if self.search.is_solved_once else place, rng)
         if solution is None:
             return None
-        path = follow_nearest(solution, place.path)
+        if self.search.is_solved_once and isinstance(solution, SolvedStreet):
+            path = self._translate(solution, place, rng)
+        else:
+            path = follow_nearest(solution, place.path)
         return (solution, path) if solution.actor(path) == seat else None
 
     def _find(self, place: Place, rng: np.random.Generator) -> RoundSolution | None:
@@ -195,6 +205,24 @@ class RoundAgent:
                 if len(self._openings) > KEPT_OPENINGS:
                     self._openings.pop(next(iter(self._openings)))
         return self._solved[place]
+
+    def _translate(self, solution: SolvedStreet, place: Place, rng: np.random.Generator) -> Steps:
+        """Returns a path through a solution, unknown bets drawn once by the pseudo-harmonic mapping."""
+        found: Steps = ()
+        for number, step in enumerate(place.path):
+            here = place._replace(steps=place.steps[: place.begin + number + 1])
+            if here not in self._taken_for:
+                if solution.actor(found) == NOBODY:
+                    break
+                real = self.early.images.at(here.steps[:-1], rng).state
+                own = [a if a <= CALL else a - solution.offset for a in solution.actions(found)]
+                shares = translate_action(step, real, solution.state(found), own)
+                if not shares:
+                    break
+                chosen = list(shares)[draw_index(list(shares.values()), rng.random()) if len(shares) > 1 else 0]
+                self._taken_for[here] = chosen if chosen <= CALL else chosen + solution.offset
+            found = (*found, self._taken_for[here])
+        return found
 
     def _is_searched(self, place: Place, rng: np.random.Generator) -> bool:
         if place.street >= self.search.first_street:
@@ -224,6 +252,7 @@ class RoundAgent:
                 iterations=search.iterations,
                 seconds=search.seconds,
                 num_threads=search.num_threads,
+                recipe=spec.recipe if search.in_buckets else None,
             )
         steady = () if search.searcher_chooses else (place.seat,)
         done = RoundLine(begun.state, line, folded, frozenset(steady))

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.abstraction.bucketed_strategy import BucketedStrategy, BucketRecipe
 from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.betting import CALL, NOBODY, BettingState, Street
 from equipoise.games.holdem.betting_tree import BettingTree, betting_tree
@@ -27,7 +28,9 @@ from equipoise.kernels.round_search import PlanArrays, RoundKernel
 from equipoise.search.holdem.round_tree import RoundTree
 from equipoise.search.running import run_for
 from equipoise.solvers.cfr import CFRSolver
+from equipoise.solvers.holdem.bucketed import BucketedSolver
 from equipoise.solvers.rules import LinearCFR
+from equipoise.trees.holdem.bucketed import build_bucketed_tree
 from equipoise.trees.holdem.locks import NodeLock
 from equipoise.trees.holdem.places import HoldemPlace
 from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
@@ -150,7 +153,12 @@ class SolvedStreet:
     """The rest of a hand of two players, solved with all hands from the beginning of a street."""
 
     def __init__(
-        self, strategy: TreeStrategy[HoldemTree], spot: HoldemSpot, *, seats: Sequence[int], offset: int
+        self,
+        strategy: TreeStrategy[HoldemTree] | BucketedStrategy,
+        spot: HoldemSpot,
+        *,
+        seats: Sequence[int],
+        offset: int,
     ) -> None:
         """Keeps a strategy.
 
@@ -165,6 +173,10 @@ class SolvedStreet:
     def find(self, path: Steps) -> int:
         """Returns the node of a path."""
         return _find_node(self.strategy.tree.betting, path, self.offset)
+
+    def state(self, path: Steps) -> BettingState:
+        """Returns where the betting stands, in chips of the spot."""
+        return self.strategy.tree.betting.nodes[self.find(path)].state
 
     def actor(self, path: Steps) -> int:
         """Returns who decides; `NOBODY` where nobody does."""
@@ -252,8 +264,9 @@ def solve_to_end(
     iterations: int,
     seconds: float = 0.0,
     num_threads: int = 1,
+    recipe: BucketRecipe | None = None,
 ) -> SolvedStreet:
-    """Returns the rest of a hand of two players from the beginning of a street, solved with all hands.
+    """Returns the rest of a hand of two players from the beginning of a street, solved with all hands or in buckets.
 
     Args:
         question: what is asked.
@@ -263,6 +276,7 @@ def solve_to_end(
         iterations: of linear CFR, fewer if there is a time.
         seconds: 0: no limit.
         num_threads: of the solve.
+        recipe: of the buckets that hands play by; nothing is fixed, and iterations count. None: hands themselves.
     """
     state, board = question.begin, question.board
     seats = [seat for seat, is_folded in enumerate(state.is_folded) if not is_folded]
@@ -280,6 +294,10 @@ def solve_to_end(
         deck=deck,
     )
     offset = state.price - pot // 2
+    if recipe is not None:
+        in_buckets = BucketedSolver(build_bucketed_tree(spot, recipe.build(spot)), rng=np.random.default_rng(0))
+        in_buckets.iterate(iterations)
+        return SolvedStreet(BucketedStrategy.of(in_buckets, recipe), spot, seats=seats, offset=offset)
     betting = betting_tree(spot.betting_rules, spot.menu)
     locks = []
     for path, kept in question.fixed.items():
