@@ -91,6 +91,10 @@ struct BoundCards {
       tables.hand[first][second] = tables.hand[second][first] = static_cast<std::uint16_t>(i);
     }
     tables.num_players = num_players;
+    if (arrays.has("cluster_of_flop")) {
+      tables.cluster_of_flop = arrays.data<Array<const std::uint16_t>>("cluster_of_flop");
+      std::copy_n(arrays.data<Ints>("num_within"), kNumStreets, tables.num_within.data());
+    }
     tables.first_street = first_street;
     tables.last_street = last_street;
     for (int street = first_street; street <= last_street; ++street) {

@@ -166,6 +166,8 @@ class CardDealer {
     int num_players = 2, first_street = 0, last_street = 3;
     std::array<const SuitBoards*, kNumStreets> boards{};
     std::array<std::array<BucketRows, kNumStreets>, kMaxBettors> rows{};
+    const std::uint16_t* cluster_of_flop = nullptr;  // [flops] null: all alike
+    std::array<std::int32_t, kNumStreets> num_within{};  // buckets of a cluster
   };
 
   explicit CardDealer(const Tables& tables) : tables_(tables), deck_(tables.cards) {}
@@ -182,14 +184,18 @@ class CardDealer {
 
   // Of a board as long as the last street's and the hole cards of all players.
   void look_up(const std::uint8_t* board, const std::uint8_t* hole, BucketDeal& deal) const {
+    int cluster = 0;
     for (int street = tables_.first_street; street <= tables_.last_street; ++street) {
       SuitBoards::Place place{0, {0, 1, 2, 3}};
       if (street > 0) place = tables_.boards[street]->find(board);
+      if (street == 1 && tables_.cluster_of_flop != nullptr) cluster = tables_.cluster_of_flop[place.set];
+      const int first_bucket = cluster * tables_.num_within[street];
       const std::size_t start = place.set * static_cast<std::size_t>(tables_.num_hands);
       for (int player = 0; player < tables_.num_players; ++player) {
         const int first = hole[2 * player], second = hole[2 * player + 1];
         const int hand = tables_.hand[(first & ~3) | place.suits[first & 3]][(second & ~3) | place.suits[second & 3]];
-        deal.bucket[player][street] = tables_.rows[player][street].at(start + static_cast<std::size_t>(hand));
+        const int within = tables_.rows[player][street].at(start + static_cast<std::size_t>(hand));
+        deal.bucket[player][street] = static_cast<std::uint16_t>(first_bucket + within);
       }
     }
     const BoardEvaluator on_board(*tables_.evaluator, board, kBoardCards[tables_.last_street]);

@@ -12,9 +12,10 @@ from equipoise.agents.bots.libratus import LIBRATUS
 from equipoise.agents.bots.machine import Machine
 from equipoise.agents.bots.modicum import MODICUM
 from equipoise.agents.bots.pluribus import PLURIBUS
+from equipoise.agents.bots.tartanian7 import TARTANIAN7
 
 __all__ = ["MACHINES", "Machine"]
 
 MACHINES: Final[Mapping[str, Machine]] = {
-    machine.name: machine for machine in (BABY_TARTANIAN8, CLAUDICO, LIBRATUS, MODICUM, PLURIBUS)
+    machine.name: machine for machine in (BABY_TARTANIAN8, CLAUDICO, LIBRATUS, MODICUM, PLURIBUS, TARTANIAN7)
 }
