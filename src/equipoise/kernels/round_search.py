@@ -36,11 +36,11 @@ class RoundArrays:
     width: IntArray  # [players] cells of a hand's row, choices at leaves included
     fixed_row: IntArray  # [N] where a decision's rows begin in `fixed`; -1: it is free
     fixed: FloatArray  # rows [H, A] one behind the other
-    leaf_node: IntArray  # [L] in the blueprint's tree
-    leaf_offset: IntArray  # [L, players] place of the choice in a hand's row; -1: who does not choose
-    leaf_paid: IntArray  # [L, players] chips put in
-    image_paid: IntArray  # [L, players] chips put in by the blueprint's players
-    leaf_scale: FloatArray  # [L] chips to one chip of the blueprint
+    leaf_node: IntArray  # [leaves] in the blueprint's tree
+    leaf_offset: IntArray  # [leaves, players] place of the choice in a hand's row; -1: who does not choose
+    leaf_paid: IntArray  # [leaves, players] chips put in
+    image_paid: IntArray  # [leaves, players] chips put in by the blueprint's players
+    leaf_scale: FloatArray  # [leaves] chips to one chip of the blueprint
     paid: IntArray  # [players] chips put in when the round began
 
 
