@@ -40,7 +40,7 @@ MODICUM: Final = Machine(
         first_street=Street.PREFLOP,
         menu=WIDE,
         crowded={},
-        rounds=RoundSettings(num_rollouts=3, bias=10.0),
+        rounds=RoundSettings(deals=200_000, num_rollouts=3, bias=10.0),
         searcher_chooses=False,
         fixes_own=False,
     ),

@@ -17,6 +17,7 @@ from typing import Final
 from equipoise.abstraction.blueprints import SPECS, BlueprintSpec
 from equipoise.agents.bots.machine import Machine
 from equipoise.agents.holdem.rounds import RoundSearch
+from equipoise.search.holdem.rounds import RoundSettings
 
 __all__ = ["PLURIBUS"]
 
@@ -35,5 +36,5 @@ PLURIBUS: Final = Machine(
         "paper": (BlueprintSpec(stacks=STACKS, menu=FULL, crowded={4: CROWDED}, buckets=(200, 200, 200)),),
     },
     pruning="pluribus",
-    rounds=RoundSearch(),
+    rounds=RoundSearch(rounds=RoundSettings(deals=200_000)),
 )
