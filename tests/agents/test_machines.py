@@ -309,3 +309,16 @@ def test_the_river_is_solved_once_in_buckets_and_odd_bets_are_translated(path: P
         agent.public_strategy(odd, rng=np.random.default_rng(seed))
         draws |= set(agent._taken_for.values())
     assert draws == {1, 900}
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_every_size_of_a_machine_can_be_trained(name: str) -> None:
+    machine = MACHINES[name]
+    assert set(machine.sizes) == {"minutes", "cpu", "paper"}
+    for specs in machine.sizes.values():
+        assert len(specs) == (2 if machine.is_by_seat else 1)
+    for size in ("minutes", "cpu"):
+        for spec in machine.sizes[size]:
+            assert spec.betting.counts.nodes < 10_000_000
+            assert spec.num_buckets.max() < 1 << 16
+            assert BlueprintSpec.from_json(spec.as_json()) == spec
