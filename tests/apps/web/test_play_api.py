@@ -122,6 +122,16 @@ def test_what_it_thought_is_told_after_the_hand(client):
     assert len(thoughts[0]["grid"]["names"]) == 169
 
 
+def test_no_hand_is_dealt_while_one_is_being_scored(client):
+    shown = sit_down(client, agent="uniform", game="kuhn")
+    table = client.app.state.services.tables.find(shown["id"])
+    play_hand(client, shown, first)
+    table.is_thinking = True  # as between the last move and the end of its thread
+    assert client.post(f"/api/tables/{table.id}/next").status_code == 409
+    table.is_thinking = False
+    assert client.post(f"/api/tables/{table.id}/next").json()["hand"] == 2
+
+
 def test_moves_out_of_turn_are_refused(client):
     table = play_hand(client, sit_down(client, agent="uniform", game="kuhn"), first)
     late = client.post(f"/api/tables/{table['id']}/act", json={"action": "0"})

@@ -149,7 +149,9 @@ def test_uploads_are_listed_renamed_copied_and_removed(client, solved):
     content = (solved / "kuhn.eq").read_bytes()
     card = client.post("/api/solutions", params={"name": "../My Kuhn.eq"}, content=content, headers=kind).json()
     assert (card["id"], card["origin"], card["is_own"]) == ("my-kuhn", "upload", True)
-    assert client.patch("/api/solutions/my-kuhn", json={"name": "Kuhn!"}).json()["name"] == "Kuhn!"
+    assert client.patch("/api/solutions/my-kuhn", json={"name": " Kuhn! "}).json()["name"] == "Kuhn!"
+    for name in ("", " ", "two\nlines", "x" * 121):
+        assert refusal(client.patch("/api/solutions/my-kuhn", json={"name": name}))["field"] == "name"
     copy = client.post("/api/solutions/my-kuhn/duplicate").json()["id"]
     assert client.get(f"/api/solutions/{copy}/file").content == content
     assert client.delete("/api/solutions/my-kuhn").status_code == 204

@@ -28,8 +28,13 @@ __all__ = ["ApiError", "answer_error", "install_handlers", "name_field"]
 
 LOGGER = logging.getLogger(__name__)
 FIELD: Final = re.compile(r"^((?:[a-z_]+)(?:\.[a-z_]+|\[\d+\])*): ")
-QUOTED: Final = re.compile(r"got (.+)$")
+QUOTED: Final = re.compile(r"got ('[^']*'|.+?)(?: \(|; |$)")
 LONGEST_SHOWN: Final = 200
+PLAIN: Final = {  # kinds of errors of forms whose own words are not plain
+    "missing": "is missing",
+    "extra_forbidden": "is no field of this form",
+    "model_attributes_type": "must be an object with fields",
+}
 CODES: Final = {
     400: "bad_request",
     401: "token",
@@ -107,6 +112,18 @@ def name_field(parts: tuple[Any, ...]) -> str | None:
     return text or None
 
 
+def _drop_branches(parts: tuple[Any, ...], body: Any) -> tuple[Any, ...]:
+    """Returns the way to a field that a body has without the names of types that it might have had."""
+    if parts[:1] != ("body",) or not isinstance(body, dict):
+        return parts
+    found, here = [], body
+    for part in parts[1:]:
+        if (isinstance(here, dict) and part in here) or (isinstance(here, list) and isinstance(part, int)):
+            here = here[part]
+            found.append(part)
+    return tuple(found)
+
+
 def install_handlers(app: FastAPI) -> None:
     """Makes an application answer errors in the one shape."""
 
@@ -122,9 +139,12 @@ def install_handlers(app: FastAPI) -> None:
     def _name(_request: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
         is_body = first.get("type") == "json_invalid"
-        message = "the body is not JSON" if is_body else str(first.get("msg", "not allowed")).lower()
-        got = None if is_body or first.get("type") == "missing" else _shorten(first.get("input"))
-        field = None if is_body else name_field(tuple(first.get("loc", ())))
+        kind = str(first.get("type"))
+        message = "the body is not JSON" if is_body else PLAIN.get(kind) or str(first.get("msg", "not allowed")).lower()
+        is_missing = kind == "missing"
+        parts = tuple(first.get("loc", ()))
+        got = None if is_body or is_missing else _shorten(first.get("input"))
+        field = None if is_body else name_field(parts if is_missing else _drop_branches(parts, error.body))
         return answer_error(422, "parse", message, field=field, got=got)
 
     @app.exception_handler(HTTPException)
