@@ -6,7 +6,7 @@ interface Place {
 }
 
 /** A part of a path as people read it; one that nobody can read, as of a link cut short, stays as it is. */
-function decode(segment: string): string {
+export function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
@@ -26,7 +26,7 @@ export const place = {
     return here.query;
   },
   get segments(): string[] {
-    return here.path.split('/').filter(Boolean).map(decode);
+    return here.path.split('/').filter(Boolean);
   },
 };
 
