@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from equipoise.apps.web.errors import ApiError
+from equipoise.apps.web.ranges import SavedRanges
 from equipoise.apps.web.routes import spots
 from equipoise.apps.web.services import read_example
 from equipoise.apps.web.spots import MOST_NODES
@@ -99,6 +100,11 @@ def test_ranges_are_kept_under_names(client):
     assert [one["name"] for one in client.get("/api/ranges").json()["ranges"]] == ["BTN open"]
     assert client.delete("/api/ranges/BTN open").status_code == 204
     assert client.delete("/api/ranges/BTN open").status_code == 404
+
+
+def test_kept_ranges_that_cannot_be_read_hide_no_others(tmp_path):
+    (tmp_path / "ranges.json").write_text('{"mine": "AA", "broken": "AKx", "other": 5}')
+    assert [one["name"] for one in SavedRanges(tmp_path / "ranges.json").list_ranges()] == ["mine"]
 
 
 def test_a_range_that_cannot_be_is_not_kept(client):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, Final
 
 from equipoise.apps.web.errors import ApiError
 from equipoise.apps.web.spots import read_range
+from equipoise.core.errors import EquipoiseError
 from equipoise.core.files import write_text
 from equipoise.games.holdem.ranges import format_range, parse_range
 
@@ -28,8 +30,10 @@ class SavedRanges:
             found = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             found = {}
-        given = found if isinstance(found, dict) else {}
-        self._texts: dict[str, str] = {str(name): str(text) for name, text in given.items()}
+        self._texts: dict[str, str] = {}
+        for name, text in found.items() if isinstance(found, dict) else ():
+            with contextlib.suppress(EquipoiseError):  # somebody has written it by hand
+                self._texts[name] = format_range(parse_range(str(text)))
 
     def list_ranges(self) -> list[dict[str, Any]]:
         """Returns all ranges by name."""
