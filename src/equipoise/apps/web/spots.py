@@ -129,10 +129,12 @@ def check_wishes(
     if method is not None:
         with naming("method"):
             find_method(method)
-    for name, value in (("iterations", iterations), ("seconds", seconds)):
-        if value is not None:
-            with naming(name):
-                check_stopping(**{"iterations": None, "target": None, "seconds": None, name: value})
+    if iterations is not None:
+        with naming("iterations"):
+            check_stopping(iterations=iterations, target=None, seconds=None)
+    if seconds is not None:
+        with naming("seconds"):
+            check_stopping(iterations=None, target=None, seconds=seconds)
 
 
 @contextlib.contextmanager
