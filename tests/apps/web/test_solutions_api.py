@@ -144,6 +144,15 @@ def test_spots_and_games_are_asked_in_their_own_ways(client):
     assert client.get("/api/solutions/river/state").status_code == 409
 
 
+def test_an_id_that_there_is_not_is_named_as_it_was_given(client):
+    compared = client.get("/api/solutions/river/compare", params={"with": "nothing"})
+    asked = client.post("/api/train/next", json={"solutions": ["nothing"]})
+    locks = [{"line": "x", "play": {"check": 1}}]
+    solved = client.post("/api/jobs", json={"kind": "resolve", "solution": "nothing", "locks": locks})
+    for answer, field in ((compared, "with"), (asked, "solutions"), (solved, "solution")):
+        assert (answer.status_code, refusal(answer)["field"], refusal(answer)["got"]) == (404, field, "nothing")
+
+
 def test_uploads_are_listed_renamed_copied_and_removed(client, solved):
     kind = {"content-type": "application/octet-stream"}
     content = (solved / "kuhn.eq").read_bytes()

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import re
+from collections.abc import Iterator
 from typing import Any, Final
 
 from fastapi import FastAPI, Request
@@ -24,7 +26,7 @@ from equipoise.core.errors import (
 )
 from equipoise.core.files import describe_os_error
 
-__all__ = ["ApiError", "answer_error", "install_handlers", "name_field"]
+__all__ = ["ApiError", "answer_error", "install_handlers", "name_field", "naming_id"]
 
 LOGGER = logging.getLogger(__name__)
 FIELD: Final = re.compile(r"^((?:[a-z_]+)(?:\.[a-z_]+|\[\d+\])*): ")
@@ -90,6 +92,17 @@ class ApiError(Exception):
     def answer(self) -> JSONResponse:
         """Returns the answer."""
         return answer_error(self.status, self.code, self.message, field=self.field, got=self.got, hint=self.hint)
+
+
+@contextlib.contextmanager
+def naming_id(field: str) -> Iterator[None]:
+    """While entered, an id that is refused is that of a field."""
+    try:
+        yield
+    except ApiError as error:
+        if error.field == "id":
+            error.field = field
+        raise
 
 
 def answer_error(

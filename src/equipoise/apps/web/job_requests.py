@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Final
 
-from equipoise.apps.web.errors import ApiError
+from equipoise.apps.web.errors import ApiError, naming_id
 from equipoise.apps.web.flops import ROW, average_rows
 from equipoise.apps.web.job_text import FLOPS, SOLVE, JobSpec
 from equipoise.apps.web.jobs import Job
@@ -111,7 +111,7 @@ def _resolve(form: JobForm, services: Services) -> tuple[JobSpec, int | None]:
         raise ApiError(422, "the solution to solve again is missing", field="solution")
     if not form.locks:
         raise ApiError(422, "what is to be fixed is missing", field="locks")
-    with services.library.opened_spot(form.solution) as (opened, solved):
+    with naming_id("solution"), services.library.opened_spot(form.solution) as (opened, solved):
         file, path = solved.file, opened.listed.path
     spec, num_bytes = _solve_spot(add_locks(file, form.locks), form, services, form.solution, MOST_SOLVED_NODES)
     return dataclasses.replace(spec, start=str(path)), num_bytes

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from equipoise.apps.web.errors import ApiError
+from equipoise.apps.web.errors import ApiError, naming_id
 from equipoise.apps.web.library import Library
 from equipoise.apps.web.places import Places
 from equipoise.core.errors import CheckpointError
@@ -70,7 +70,8 @@ class Trainer:
             raise ApiError(409, "there is no solved spot to practise on: solve one first")
         with self._lock:
             id = spots[int(self._rng.integers(len(spots)))]
-        found = self._draw(id, street, player)
+        with naming_id("solutions"):
+            found = self._draw(id, street, player)
         node = json.loads(self.places.describe_node(id, ",".join(found["line"]), has_values=False))
         with self._lock:
             self._count += 1
