@@ -130,7 +130,7 @@ def _notes(name: str) -> tuple[str, ...]:
     card = _open(name).net.card
     return (
         "Every deal of start cards is played in both roles; intervals are over deals. The opponent supposes where "
-        "Mr. X is (single-tree determinisation, categories of stations, coalitions, greedy playouts, filters of moves), with "
+        "Mr. X is (one tree for all suppositions, categories of stations, coalitions, greedy playouts, filters), with "
         "numbers of our own.",
         f"{name}: {card.get('command', 'made by hand')}, commit {card.get('commit', 'unknown')}.",
     )
