@@ -130,7 +130,7 @@ class PogSettings:
             first_children=self.first_children,
             exploration=self.walk_exploration,
             share_of_values=self.share_of_values,
-            uses_prior=self.uses_prior,
+            uses_prior=self.uses_prior and self.policy_weight > 0,  # what was never learnt is no prior
         )
 
     @property
