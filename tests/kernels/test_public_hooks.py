@@ -7,7 +7,7 @@ import pytest
 from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
 from equipoise.kernels.gates import GateKind, RootGate
-from equipoise.kernels.vector import WatchedValues
+from equipoise.kernels.vector import Hooks, WatchedValues
 from equipoise.search.public import PublicProfile
 from equipoise.solvers.cfr import CFRSolver, allocate_tables
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, tabulate_discounts
@@ -70,7 +70,7 @@ def test_gates_equal_their_twin(kind, rule, searcher, is_alternating, share):
             first_t=first_t,
             is_alternating=is_alternating,
             num_threads=num_threads,
-            gate=gate,
+            hooks=Hooks(gate=gate),
         )
     twin.iterate(8)
     np.testing.assert_allclose(
@@ -101,7 +101,7 @@ def test_impossible_private_states_do_not_enter():
     tables = start(subgame, 1, gate, rule)
     assert tables.realization[subgame.kernel.root_cells[0]][1] == 0.0
     subgame.kernel.iterate(
-        rule.kernel, tabulate_discounts(rule, 1, 5), tables, first_t=1, is_alternating=True, gate=gate
+        rule.kernel, tabulate_discounts(rule, 1, 5), tables, first_t=1, is_alternating=True, hooks=Hooks(gate=gate)
     )
     entering = tables.realization[subgame.kernel.root_cells[0]]
     assert entering[1] == 0.0

@@ -73,6 +73,9 @@ def test_no_serious_fault_in_what_opens(visitor, look):
     page.locator('[role=gridcell][data-cell="KK"]').click()
     page.get_by_role("button", name="Re-solve with 1 locked").wait_for()
     check(page)
+    page.get_by_role("button", name="Best answer").click()
+    page.get_by_role("heading", name="hands win more").wait_for()
+    check(page)
 
 
 @pytest.mark.parametrize("look", ["dark", "phone"])

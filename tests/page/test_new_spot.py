@@ -119,6 +119,13 @@ def test_locked_cells_are_kept_when_it_is_solved_again(visitor, server):
     page.locator(".brushes [role=radio]", has_text="Check").click()
     for cell in ("KK", "AKs"):
         page.locator(f'[role=gridcell][data-cell="{cell}"]').click()
+    page.get_by_role("button", name="Best answer").click()
+    page.get_by_text("more with the best answer to what is painted").wait_for()
+    hands = {name: [1, 0, 0, 0, 0] for name in ("KK", "AKs")}
+    asked = server.post("/solutions/example-river/gain", {"locks": [{"hands": hands}]})
+    won = asked["players"][1]["summary"]["gain"] / asked["big_blind"]
+    assert f"IP could win {won:.3f} bb more" in page.locator(".node .note").inner_text()
+    page.get_by_role("button", name="Paint on").click()
     page.get_by_role("button", name="Re-solve with 2 locked").click()
     page.get_by_role("link", name="Walk it").click()
     page.locator("h1", has_text="to act").wait_for()

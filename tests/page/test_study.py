@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 
@@ -127,6 +128,35 @@ def test_hands_grid_and_spot_are_saved(visitor, server):
     picture = Image.open(io.BytesIO(save("Save the grid as PNG")))
     assert picture.format == "PNG"
     assert len(picture.convert("RGB").getcolors(1 << 20)) > 20  # fills, names, a caption
+
+
+def test_the_cards_of_a_street_are_saved(visitor, server):
+    page = visitor.open("/s/turn/x-x")
+    page.locator("h1", has_text="48 rivers").wait_for()
+    with page.expect_download() as found:
+        page.get_by_role("button", name="Save the table as CSV").click()
+    head, *rows = csv.reader(found.value.path().read_text().splitlines())
+    report = server.get("/solutions/turn/cards", line="x,x")
+    assert head[: 1 + len(report["ids"])] == ["card", *(f"BB {id}" for id in report["ids"])]
+    assert [row[0] for row in rows] == [one["card"] for one in report["cards"]]
+    shares = [[float(cell) for cell in row[1 : 1 + len(report["ids"])]] for row in rows]
+    assert shares == [one["frequency"] for one in report["cards"]]
+
+
+def test_a_phone_shows_the_keys_from_their_beginning(visitor):
+    page = visitor.open("/s/example-river", size=(390, 844))
+    page.get_by_role("button", name="Keys").click()
+    heading = page.locator("dialog[open] h2", has_text="Keys")
+    assert heading.bounding_box()["y"] >= 0
+    assert page.locator("dialog[open]").evaluate("box => box.scrollTop") == 0
+
+
+def test_a_solution_that_is_not_there_is_told(visitor):
+    page = visitor.open("/s/nothing/x")
+    page.get_by_text("there is no such solution").wait_for()
+    assert page.get_by_role("link", name="To the root").count() == 0
+    page.get_by_role("link", name="To the library").click()
+    page.get_by_role("heading", name="Library").wait_for()
 
 
 def test_a_wrong_line_is_told(visitor):

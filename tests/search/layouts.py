@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flop hold'em of twelve cards in both layouts: a public tree whose suits are merged, and a hold'em tree by hands."""
+"""Flop hold'em of twelve or sixteen cards in both layouts: a public tree with suits merged, a hold'em tree by hands."""
 
 import functools
 
@@ -20,14 +20,15 @@ from equipoise.trees.public_edges import write_policy
 from equipoise.trees.vector import TreeStrategy
 
 FLOPS = ("QcKdAh", "KcAdAh")
-TEXT = "holdem(deck=QKA/cdhs,last_street=flop,stacks=600,600,menu=100%,max_raises=1,1)"
+RANKS = ["QKA", "JQKA"]  # twelve cards, sixteen cards
+TEXT = "holdem(deck={}/cdhs,last_street=flop,stacks=600,600,menu=100%,max_raises=1,1)"
 
 
 class FlopGame:
     """A rough solution and its last iterate as profiles of both layouts."""
 
-    def __init__(self):
-        self.form = SuitMergedHoldem(parse_game(TEXT))
+    def __init__(self, ranks):
+        self.form = SuitMergedHoldem(parse_game(TEXT.format(ranks)))
         self.tree = build_public_tree(self.form)
         solver = CFRSolver(build_holdem_tree(self.form.spot), CFRPlus(), dtype=np.float64)
         solver.iterate(6)
@@ -83,5 +84,5 @@ class FlopGame:
 
 
 @functools.cache
-def flop_game():
-    return FlopGame()
+def flop_game(ranks=RANKS[0]):
+    return FlopGame(ranks)

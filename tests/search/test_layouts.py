@@ -14,7 +14,7 @@ from equipoise.search.posing import measure
 from equipoise.search.settings import SearchSettings
 from equipoise.search.walks import SearchPlan, SearchWalk, SearchWhen
 from equipoise.solvers.best_response import evaluate
-from tests.search.layouts import flop_game
+from tests.search.layouts import RANKS, flop_game
 
 LAYOUTS = ["public", "holdem"]
 METHODS = {
@@ -30,10 +30,9 @@ METHODS = {
 FEW = 3  # iterations: rounding decides later where deviations are 0 or hands tie
 
 
-def searches(method, searcher, **options):
+def searches(game, method, searcher, **options):
     """Returns both layouts' searches."""
     settings = SearchSettings(method=method, iterations=FEW, early_iterations=FEW, **options)
-    game = flop_game()
     return NestedSearch(game.public, searcher, settings), NestedSearch(game.holdem, searcher, settings)
 
 
@@ -48,11 +47,12 @@ def steps_to(layout, node):
     return [below for _, below in game.tree.way_to(node)] if layout == "public" else game.steps(node)
 
 
+@pytest.mark.parametrize("ranks", RANKS)
 @pytest.mark.parametrize("searcher", [0, 1])
 @pytest.mark.parametrize("name", METHODS)
-def test_what_is_measured_is_the_same(name, searcher):
-    game = flop_game()
-    small, by_hand = searches(METHODS[name], searcher)
+def test_what_is_measured_is_the_same(name, searcher, ranks):
+    game = flop_game(ranks)
+    small, by_hand = searches(game, METHODS[name], searcher)
     for node in game.flops():
         hands = game.hands(node)
         expected = small.measure(small.begin(), node)
@@ -61,12 +61,13 @@ def test_what_is_measured_is_the_same(name, searcher):
             np.testing.assert_allclose(getattr(found, field)[hands], getattr(expected, field), atol=5e-3, rtol=1e-5)
 
 
+@pytest.mark.parametrize("ranks", RANKS)
 @pytest.mark.parametrize("searcher", [0, 1])
 @pytest.mark.parametrize("name", [name for name in METHODS if "maxmargin" not in name])
-def test_searches_find_the_same(name, searcher):
+def test_searches_find_the_same(name, searcher, ranks):
     # of maxmargin, one choice among hands is another one among classes of hands on the way to the same limit
-    game = flop_game()
-    small, by_hand = searches(METHODS[name], searcher)
+    game = flop_game(ranks)
+    small, by_hand = searches(game, METHODS[name], searcher)
     for node in game.flops():
         hands = game.hands(node)
         expected = small.search(small.begin(), node, is_there=True)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.formatting import brief_repr
-from equipoise.evaluation.matches import DealRange, MatchConfig
+from equipoise.evaluation.matches import DealRange, MatchConfig, list_rotations
 from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.trees.history import HistoryTree
 
@@ -52,14 +52,11 @@ class BatchedGames:
         count = config.deals_per_chunk
         rng = np.random.default_rng([config.seed, BATCH_STREAM, chunk, 1])
         chance = _ChanceNumbers(count, np.random.default_rng([config.seed, BATCH_STREAM, chunk, 0]))
-        out = np.zeros((count, size if config.is_duplicate else 1, size))
-        first_deal = chunk * count
-        for rotation in range(size):
-            seating = (first_deal + np.arange(count)) % size
-            rows = np.flatnonzero(seating == rotation) if not config.is_duplicate else np.arange(count)
+        out = np.zeros((count, config.num_rotations(size), size))
+        for rotation, rows, column in list_rotations(config, chunk, size):
             seats = [(seat + rotation) % size for seat in range(size)]
             won = self._play(seats, rows, chance, rng)
-            out[rows[:, None], rotation if config.is_duplicate else 0, seats] = won.T
+            out[rows[:, None], column, seats] = won.T
         return out[part]
 
     def _play(

@@ -26,8 +26,9 @@ from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.derive import DerivedPublicGame, derive_public_game
 from equipoise.trees.history import HistoryTree, build_history_tree
+from equipoise.trees.holdem.tree import HoldemTree
 
-__all__ = ["LocalResponse", "Menu", "every_action", "fold_or_call", "measure_lbr", "respond_locally"]
+__all__ = ["LocalResponse", "Menu", "every_action", "fold_or_call", "measure_lbr", "respond_locally", "score_answers"]
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -235,18 +236,31 @@ def measure_lbr(
     follows = assemble_public_strategy(rollout or ClassAgent(ActionClass.CALL), public, rng=rng)
     tables, rolls = strategy_tables(public, strategy), strategy_tables(public, follows)
     tree = tree or build_history_tree(game)
-    own = strategy.to_tree(tree)
-    whole = evaluate(tree, own)
-    split = int(tree.sequence_start[1])
-    values = []
-    for player in (0, 1):
+    own, split = strategy.to_tree(tree), int(tree.sequence_start[1])
+
+    def answer(player: int) -> FloatArray:
         on_share = None if on_progress is None else functools.partial(_report_half, on_progress, player)
         played = respond_locally(public, player, tables, rolls, menu=menu, on_progress=on_share)
-        answer = _replace(public, strategy, played).to_tree(tree)
-        profile = (answer[:split], own[split:]) if player == 0 else (own[:split], answer[split:])
-        values.append(evaluate(tree, np.concatenate(profile)).values[player])
+        found = _replace(public, strategy, played).to_tree(tree)
+        return np.concatenate([found[:split], own[split:]] if player == 0 else [own[:split], found[split:]])
+
+    return score_answers(tree, own, answer)
+
+
+def score_answers(
+    tree: HistoryTree | HoldemTree, own: FloatArray, answer: Callable[[int], FloatArray]
+) -> LocalResponse:
+    """Returns what answers to a strategy win, exactly, beside what best responses win.
+
+    Args:
+        tree: of the game, by histories or by hands.
+        own: what the strategy plays in both seats, in the tree's numbering.
+        answer: by seat, the same table with the answer of that seat in the strategy's place.
+    """
+    whole = evaluate(tree, own)
+    first, second = (evaluate(tree, answer(seat)).values[seat] for seat in (0, 1))
     return LocalResponse(
-        values=(values[0], values[1]),
+        values=(first, second),
         best_response_values=(whole.best_response_values[0], whole.best_response_values[1]),
         strategy_values=(whole.values[0], whole.values[1]),
     )

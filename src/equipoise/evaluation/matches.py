@@ -47,6 +47,7 @@ __all__ = [
     "MatchConfig",
     "MatchResult",
     "RecordedDeals",
+    "list_rotations",
     "list_seatings",
     "load_match",
     "make_agents",
@@ -57,6 +58,7 @@ LONGEST_TASK_SECONDS: Final = 0.5  # about so long Ctrl-C waits for the deals un
 
 AgentMaker = Callable[[Game[Any]], Agent]
 FloatArray = npt.NDArray[np.float64]
+IndexArray = npt.NDArray[np.int64]
 
 CHANCE_STREAM, AGENT_STREAM = 0, 1  # of random numbers, beside the seed and the deal
 UTILITY: Final = "match.utility"
@@ -221,6 +223,16 @@ def list_seatings(config: MatchConfig, deals: DealRange, num_agents: int) -> Ite
                 np.random.default_rng([config.seed, CHANCE_STREAM, deal]),
                 np.random.default_rng([config.seed, AGENT_STREAM, deal, rotation]),
             )
+
+
+def list_rotations(config: MatchConfig, chunk: int, num_agents: int) -> Iterator[tuple[int, IndexArray, int]]:
+    """Yields each rotation with the games of a chunk that are seated so, by place, and the column they go to."""
+    places = np.arange(config.deals_per_chunk)
+    for rotation in range(num_agents):
+        if config.is_duplicate:
+            yield rotation, places, rotation
+        else:
+            yield rotation, np.flatnonzero((chunk * places.size + places) % num_agents == rotation), 0
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)

@@ -110,16 +110,6 @@ class BettingArrays:
         return self.nodes[:, 3] >> 4 & 7
 
     @property
-    def has_fold(self) -> npt.NDArray[np.bool_]:
-        """Returns `[N]` whether a decision's first action is to fold."""
-        return (self.nodes[:, 3] >> 7 & 1).astype(np.bool_)
-
-    @property
-    def has_call(self) -> npt.NDArray[np.bool_]:
-        """Returns `[N]` whether a decision may check or call."""
-        return (self.nodes[:, 3] >> 8 & 1).astype(np.bool_)
-
-    @property
     def num_actions(self) -> IntArray:
         """Returns `[N]` how many actions a decision has; 0 at ends."""
         return self.nodes[:, 3] >> 9 & 31

@@ -16,7 +16,7 @@ from equipoise.kernels.calls import check_integer, check_player
 from equipoise.kernels.frontier import Frontier
 from equipoise.kernels.gates import RootGate, gate_arrays
 from equipoise.kernels.sweeps import SweepKernel, SweepTables
-from equipoise.kernels.vector import Reaches, RunTables, WatchedValues
+from equipoise.kernels.vector import Hooks, Reaches, RunTables, WatchedValues
 
 __all__ = [
     "DECISION",
@@ -259,14 +259,8 @@ class PublicKernel(SweepKernel):
             self.write_locks(tables)
             tables.realization[:] = self.realize(tables.strategy, root_reach=self._root_table(root_reach, gate))
 
-    def _bind(
-        self,
-        run: Any,
-        team: tuple[bool, int, Any],
-        gate: RootGate | None,
-        frontier: Frontier | None,
-        watched: WatchedValues | None,
-    ) -> Any:
+    def _bind(self, run: Any, team: tuple[bool, int, Any], hooks: Hooks) -> Any:
+        gate, frontier, watched = hooks.gate, hooks.frontier, hooks.watched
         if gate is None and watched is None and frontier is None:
             return self._form.bind_steps(run, *team)
         seen = watched or WatchedValues((), ((), ()))
@@ -279,9 +273,9 @@ class PublicKernel(SweepKernel):
             frontier.check(self.num_cells)
         arrays = gate_arrays(gate) | seen.native_arrays | {"gate_cells": root, "gate_values": np.zeros(root.size)}
         player, kind, share = (-1, 0, 1.0) if gate is None else (gate.player, int(gate.kind), gate.share)
-        hooks = _native.PublicHooks(player, kind, share, arrays)
+        bound = _native.PublicHooks(player, kind, share, arrays)
         leaves = Frontier.none() if frontier is None else frontier.bound
-        return _native.bind_hooked_steps(self._form, run, *team, hooks, leaves)
+        return _native.bind_hooked_steps(self._form, run, *team, bound, leaves)
 
     def root_reach(self) -> FloatArray:
         """Returns `[C]` a reach of one for every private state of the root, and nothing below."""

@@ -21,7 +21,7 @@ from equipoise.kernels.frontier import Frontier
 from equipoise.kernels.gates import RootGate
 from equipoise.kernels.rules import KernelRule, check_discounts
 from equipoise.kernels.turns import LastBound, OneCaller
-from equipoise.kernels.vector import Reaches, RunTables, VectorKernel, WatchedValues
+from equipoise.kernels.vector import NO_HOOKS, Hooks, Reaches, RunTables, VectorKernel
 
 __all__ = ["Substitutes", "SweepKernel", "SweepTables"]
 
@@ -126,25 +126,14 @@ class SweepKernel(VectorKernel):
         first_t: int,
         is_alternating: bool,
         num_threads: int = 1,
-        gate: RootGate | None = None,
-        frontier: Frontier | None = None,
-        watched: WatchedValues | None = None,
-        root_reach: Reaches | None = None,
+        hooks: Hooks = NO_HOOKS,
     ) -> int:
         """Runs iterations, see `VectorKernel.iterate`.
 
         The tables are the same bits whatever the number of threads.
         """
         check_discounts(discounts, first_t)
-        steps = self.bind_steps(
-            rule,
-            tables,
-            is_alternating=is_alternating,
-            num_threads=num_threads,
-            gate=gate,
-            frontier=frontier,
-            watched=watched,
-        )
+        steps = self.bind_steps(rule, tables, is_alternating=is_alternating, num_threads=num_threads, hooks=hooks)
         with self._one_caller:
             num_done: int = steps.run(discounts, first_t)
         return num_done
@@ -156,27 +145,17 @@ class SweepKernel(VectorKernel):
         *,
         is_alternating: bool,
         num_threads: int = 1,
-        gate: RootGate | None = None,
-        frontier: Frontier | None = None,
-        watched: WatchedValues | None = None,
-        root_reach: Reaches | None = None,
+        hooks: Hooks = NO_HOOKS,
     ) -> Any:
         """Returns iterations as the native module runs them, see `VectorKernel.bind_steps`; the last ones are kept."""
         check_num_threads(num_threads)
-        parts = (rule, tables, is_alternating, num_threads, gate, frontier, watched)
+        parts = (rule, tables, is_alternating, num_threads, *hooks.parts)
         team = is_alternating, self.team_size(num_threads), self._one_caller.turn
-        return self._steps.find(parts, lambda: self._bind(self.bind_run(rule, tables), team, gate, frontier, watched))
+        return self._steps.find(parts, lambda: self._bind(self.bind_run(rule, tables), team, hooks))
 
-    def _bind(
-        self,
-        run: Any,
-        team: tuple[bool, int, Any],
-        gate: RootGate | None,
-        frontier: Frontier | None,
-        watched: WatchedValues | None,
-    ) -> Any:
+    def _bind(self, run: Any, team: tuple[bool, int, Any], hooks: Hooks) -> Any:
         """Returns iterations of a run, with hooks if the form has any."""
-        if gate is not None or frontier is not None or watched is not None:
+        if any(hook is not None for hook in (hooks.gate, hooks.frontier, hooks.watched)):
             raise ConfigError("gates, leaves and watched values need a tree of public states")
         return self._form.bind_steps(run, *team)
 

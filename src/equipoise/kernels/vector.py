@@ -9,7 +9,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from equipoise.core.errors import ConfigError
 from equipoise.kernels.gates import RootGate
 from equipoise.kernels.rules import KernelRule
 
-__all__ = ["Reaches", "RunTables", "VectorKernel", "WatchedValues"]
+__all__ = ["NO_HOOKS", "Hooks", "Reaches", "RunTables", "VectorKernel", "WatchedValues"]
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
@@ -74,6 +74,24 @@ class WatchedValues:
         """Takes iterations' rows of discounts `[B, 6]` into the sum of weights."""
         for decay, weight in discounts[:, 2:4].tolist():
             self.weight[0] = self.weight[0] * decay + weight
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Hooks:
+    """What iterations consult and feed beside their tables."""
+
+    gate: RootGate | None = None  # sets the root reach of its player after each of that player's updates
+    frontier: Any = None  # says what leaves are worth, once an update; once an iteration if both are updated together
+    watched: WatchedValues | None = None  # takes in the values of each player after its updates
+    root_reach: Reaches | None = None  # [H] with which `begin` was called; None: the tree's
+
+    @property
+    def parts(self) -> tuple[object, ...]:
+        """Returns all of them, by which bound iterations are found again."""
+        return self.gate, self.frontier, self.watched, self.root_reach
+
+
+NO_HOOKS: Final = Hooks()
 
 
 class VectorKernel(abc.ABC):
@@ -133,12 +151,9 @@ class VectorKernel(abc.ABC):
         first_t: int,
         is_alternating: bool,
         num_threads: int = 1,
-        gate: RootGate | None = None,
-        frontier: Any = None,
-        watched: WatchedValues | None = None,
-        root_reach: Reaches | None = None,
+        hooks: Hooks = NO_HOOKS,
     ) -> int:
-        """Runs an iteration per row of `discounts`, updates `tables`, `gate` and `watched`; returns how many were done.
+        """Runs an iteration per row of `discounts`, updates `tables` and `hooks`; returns how many were done.
 
         Args:
             rule: what the kernel is specialised on.
@@ -148,10 +163,7 @@ class VectorKernel(abc.ABC):
             first_t: index of the first iteration, from 1.
             is_alternating: whether each player sees the others' updates of the same iteration.
             num_threads: most threads of the team.
-            gate: sets the root reach of its player after each of that player's updates.
-            frontier: asked for what leaves are worth once an update; once an iteration if players are updated together.
-            root_reach: `[H]` with which `begin` was called; by default the tree's.
-            watched: takes in the values of each player after its updates.
+            hooks: what the iterations consult and feed.
         """
 
     def bind_steps(
@@ -161,10 +173,7 @@ class VectorKernel(abc.ABC):
         *,
         is_alternating: bool,
         num_threads: int = 1,
-        gate: RootGate | None = None,
-        frontier: Any = None,
-        watched: WatchedValues | None = None,
-        root_reach: Reaches | None = None,
+        hooks: Hooks = NO_HOOKS,
     ) -> Any:
         """Returns iterations with these arguments of `iterate`, checked and bound once; None: this kernel has none.
 

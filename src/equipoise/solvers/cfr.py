@@ -28,7 +28,7 @@ from equipoise.kernels.holdem.leaves import HoldemLeaves
 from equipoise.kernels.holdem.sweeps import HoldemKernel, HoldemTables
 from equipoise.kernels.rules import KernelRule
 from equipoise.kernels.sweeps import SweepKernel, SweepTables
-from equipoise.kernels.vector import Reaches, VectorKernel, WatchedValues
+from equipoise.kernels.vector import Hooks, Reaches, VectorKernel, WatchedValues
 from equipoise.solvers.best_response import Evaluation, bind_kernel, evaluate
 from equipoise.solvers.holdem.locks import estimate_lock_bytes
 from equipoise.solvers.payoffs import find_scales
@@ -130,11 +130,11 @@ class _Given(Generic[Value]):
         self._place = f"_{name}"
 
     def __get__(self, run: CFRSolver[Any], owner: type) -> Value:
-        value: Value = run.__dict__[self._place]
+        value: Value = getattr(run, self._place)
         return value
 
     def __set__(self, run: CFRSolver[Any], value: Value) -> None:
-        run.__dict__[self._place] = value
+        setattr(run, self._place, value)
         run._step = _no_steps
 
 
@@ -274,15 +274,15 @@ class CFRSolver(Generic[Tree]):
     def _iterate_unbound(self, num_iterations: int) -> int:
         """Runs iterations by a call that checks and binds everything; binds further small steps. Returns its count."""
         discounts = self._find_discounts(self.iteration + 1, num_iterations)
-        hooks = {"gate": self.gate, "frontier": self.frontier, "watched": self.watched, "root_reach": self.root_reach}
-        team = {"is_alternating": self.is_alternating, "num_threads": self.num_threads}
+        hooks = Hooks(gate=self.gate, frontier=self.frontier, watched=self.watched, root_reach=self.root_reach)
+        how: dict[str, Any] = {"is_alternating": self.is_alternating, "num_threads": self.num_threads, "hooks": hooks}
         if num_iterations < DISCOUNTS_AT_ONCE:
-            steps = self.kernel.bind_steps(self._kernel_rule, self.tables, **team, **hooks)
+            steps = self.kernel.bind_steps(self._kernel_rule, self.tables, **how)
             if steps is not None:
                 steps.know(self._known, self._known_from)
                 self._step = steps.step
         num_done: int = self.kernel.iterate(
-            self._kernel_rule, discounts, self.tables, first_t=self.iteration + 1, **team, **hooks
+            self._kernel_rule, discounts, self.tables, first_t=self.iteration + 1, **how
         )
         return num_done
 

@@ -7,7 +7,9 @@ from equipoise.core.errors import ConfigError
 from tests.apps.web.asking import BASE, HOST, refusal
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:8140", "127.0.0.1.evil.example", ""])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8140", "127.0.0.1.evil.example", "", "[::1]evil:8140", "localhost:80:80"]
+)
 def test_foreign_hosts_are_refused(client, host):
     answer = client.get("/api/status", headers={"host": host})
     assert (answer.status_code, refusal(answer)["code"]) == (403, "forbidden")
@@ -18,11 +20,18 @@ def test_own_hosts_are_answered(client, host):
     assert client.get("/api/status", headers={"host": host}).status_code == 200
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:9999"])
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "http://127.0.0.1:9999", "http://[", "", f"{BASE}@evil.example"]
+)
 def test_requests_of_other_sites_are_refused(client, origin):
     answer = client.post("/api/range", json={"text": "AA"}, headers={"origin": origin})
     assert (answer.status_code, refusal(answer)["field"]) == (403, "origin")
     assert client.post("/api/range", json={"text": "AA"}, headers={"origin": BASE}).status_code == 200
+
+
+def test_a_second_origin_does_not_hide_behind_the_first(client):
+    headers = [("origin", BASE), ("origin", "http://evil.example"), ("host", HOST["host"])]
+    assert client.get("/api/status", headers=headers).status_code == 403
 
 
 def test_reads_of_other_sites_are_refused_but_links_to_the_page_are_not(client):
@@ -54,7 +63,13 @@ def test_large_uploads_are_refused_and_leave_nothing(serve, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "headers", [{"origin": "http://evil.example"}, {"host": "evil.example"}, {"sec-fetch-site": "cross-site"}]
+    "headers",
+    [
+        {"origin": "http://evil.example"},
+        {"origin": "http://["},
+        {"host": "evil.example"},
+        {"sec-fetch-site": "cross-site"},
+    ],
 )
 def test_sockets_of_other_sites_are_refused(client, headers):
     with pytest.raises(WebSocketDisconnect), client.websocket_connect("/api/events", headers={**HOST, **headers}):
@@ -75,6 +90,8 @@ def test_addresses_that_others_reach_need_a_token(serve):
     assert opened.status_code == 303
     assert "secret" not in opened.headers["location"]
     assert client.get("/api/status").status_code == 200  # by the cookie
+    client.cookies.clear()
+    assert client.get("/api/status", headers={"cookie": "a/b=1"}).status_code == 401  # a cookie that cannot be read
     assert client.get("/api/status", headers={"host": "evil.example"}).status_code == 403
 
 

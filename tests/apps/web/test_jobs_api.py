@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -48,6 +49,13 @@ def test_a_game_is_solved(client):
 def test_games_that_are_not_listed_are_refused(client, game):
     answer = client.post("/api/jobs", json={"kind": "solve", "game": game})
     assert (answer.status_code, refusal(answer)["field"]) == (422, "game")
+
+
+@pytest.mark.parametrize("field", ["rule", "method"])
+@pytest.mark.parametrize("code", ["mine.py:Class", "equipoise.solvers.rules:DCFR", "/etc/passwd", "x;ls"])
+def test_rules_and_methods_of_somebody_elses_code_are_refused(client, field, code):
+    answer = client.post("/api/jobs", json={"kind": "solve", "game": "kuhn", field: code})
+    assert (answer.status_code, refusal(answer)["field"]) == (422, field)
 
 
 @pytest.mark.slow
@@ -198,6 +206,26 @@ def test_a_new_job_has_neither_id_nor_name_of_one_that_was_removed(client):
     assert client.delete(f"/api/jobs/{old}").status_code == 204
     assert old not in json.loads((client.app.state.services.settings.runs / "titles.json").read_text())
     assert submit(client, spot=SPOT, iterations=5) != old
+
+
+@pytest.mark.parametrize("does", ["removed", "resumed"])
+def test_a_job_that_is_over_needs_no_second_try_though_its_worker_still_leaves(client, does):
+    board = client.app.state.services.jobs
+    id = submit(client, spot=SPOT, iterations=3)
+    wait_for(client, id, "done")
+    until_gone = time.monotonic() + 10
+    while board.find(id).process is not None:
+        assert time.monotonic() < until_gone
+        time.sleep(0.01)
+    leaving = subprocess.Popen(["sleep", "60"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    board.find(id).process = leaving
+    threading.Thread(target=board._follow, args=(board.find(id), leaving), daemon=True).start()
+    threading.Timer(0.3, leaving.kill).start()
+    if does == "removed":
+        assert client.delete(f"/api/jobs/{id}").status_code == 204
+    else:
+        assert client.post(f"/api/jobs/{id}/resume", json={"iterations": 6}).status_code == 200
+        wait_for(client, id, "done")
 
 
 def test_limits_that_cannot_be_are_refused(client):
@@ -367,7 +395,7 @@ def test_a_report_over_flops_has_a_row_a_flop(client):
     spot = SPOT | {"menu": "75%; cap: 1", "ranges": {"oop": "AA, KQs", "ip": "QQ, AKs"}}
     form = {"kind": "flops", "spot": spot | {"board": ""}, "flops": ["8s7h2d", "Tc5c4h"], "line": ["x"]}
     id = client.post("/api/jobs", json=form | {"iterations": 5}).json()["id"]
-    wait_for(client, id, "done", "failed")
+    wait_for(client, id, "done", "failed", seconds=60)
     report = client.get(f"/api/flops/{id}").json()
     assert [row["text"] for row in report["rows"]] == ["8s7h2d", "Tc5c4h"]
     assert (report["player"], report["ids"], report["num_done"]) == (1, ["x", "b75p"], 2)

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+import json
+
 from equipoise.core.runs import RunFolder
 from tests.apps.web.asking import wait_for
 
@@ -44,3 +46,36 @@ def test_jobs_are_runs_too(client):
     wait_for(client, id, "done")
     run = client.get(f"/api/runs/{id}").json()
     assert (run["state"], run["solution"], run["job"], run["config"]["rule"]) == ("done", id, id, "dcfr")
+
+
+def test_matches_and_trainings_have_curves_and_a_study_has_its_rows(serve, tmp_path):
+    match = RunFolder.create(tmp_path / "runs" / "match", "match", {"game": "kuhn", "agents": ["call", "uniform"]})
+    training = RunFolder.create(tmp_path / "runs" / "nets", "values", {"preset": "leduc"})
+    study = RunFolder.create(tmp_path / "runs" / "study", "study", {"name": "coin-toss"})
+    with match.writing(), training.writing(), study.writing():
+        match.record("begin")
+        result = {"mean": -0.5, "mean_mbb": -500.0, "standard_error_mbb": 20.0, "num_samples": 100}
+        match.record("progress", agents=["call", "uniform"], share=1.0, **result)
+        training.record("measured", network="river", step=40, rms=0.2)
+        training.record("measured", network="turn", step=10, rms=0.3)
+        study.record("progress", share=0.5, step="first")
+    rows = [{"method": "unsafe", "heads": 1.0}, {"method": "safe", "heads": float("nan"), "seen": [1, 2]}]
+    told = {"title": "Search in Coin Toss", "source": "Brown 2020", "rows": rows}
+    (study.path / "coin-toss.json").write_text(json.dumps(told))
+    (study.path / "broken.json").write_text("{")
+    client = serve()
+    runs = {run["id"]: run for run in client.get("/api/runs").json()["runs"]}
+    assert [runs[id]["title"] for id in ("match", "nets", "study")] == ["kuhn · call v uniform", "nets", "coin-toss"]
+    assert runs["match"]["measures"] == ["mean", "mean_mbb", "standard_error_mbb"]
+    assert (runs["nets"]["measures"], runs["study"]["measures"]) == (["rms"], [])
+    point = client.get("/api/runs/match/points", params={"after": 1}).json()["points"][0]
+    assert (point["iteration"], point["mean_mbb"]) == (100, -500)
+    assert point["seconds"] > 0
+    points = client.get("/api/runs/nets/points").json()["points"]
+    assert [(one["network"], one["iteration"]) for one in points] == [("river", 40), ("turn", 10)]
+    (table,) = client.get("/api/runs/study").json()["tables"]
+    assert table["title"] == "Search in Coin Toss, Brown 2020"
+    assert table["columns"] == ["method", "heads", "seen"]
+    assert table["rows"] == [["unsafe", 1.0, None], ["safe", None, "[1, 2]"]]
+    (table,) = client.get("/api/runs/match").json()["tables"]
+    assert table["rows"] == [["call v uniform", -0.5, -500.0, 20.0, 100.0]]

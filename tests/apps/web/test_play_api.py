@@ -135,7 +135,10 @@ def test_moves_out_of_turn_are_refused(client):
 
 @pytest.mark.parametrize(
     "agent",
-    ["mine.py:Agent", "equipoise.agents.simple:UniformAgent", "file:/etc/passwd", "file:x.eq", "search:x.eq", "rm -rf"],
+    [
+        *("mine.py:Agent", "equipoise.agents.simple:UniformAgent", "file:/etc/passwd", "file:x.eq", "search:x.eq"),
+        *("uci:stockfish", "gtp:gnugo --mode gtp", "bot:./bot", "bot:rm -rf", "rebel:runs/x", "supremus:/etc/passwd"),
+    ],
 )
 def test_agents_that_are_not_listed_are_refused(client, agent):
     answer = client.post("/api/tables", json={"agent": agent, "game": "kuhn"})

@@ -12,6 +12,10 @@ from equipoise.apps.web.models.games import GameState
 from equipoise.apps.web.models.solutions import Cards, Gain, Node
 from equipoise.core import checkpoint
 from equipoise.core.checkpoint import Kind
+from equipoise.games.holdem.lock_notation import parse_lock
+from equipoise.solvers.holdem.gains import describe_gain
+from equipoise.solvers.holdem.locked_views import play_with_locks
+from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from tests.apps.web.asking import refusal
 
 
@@ -37,6 +41,33 @@ def test_next_cards_and_gains_say_what_the_library_says(client, solved):
     assert gain == {"solution": "turn", **json.loads(json.dumps(turn.describe_gain("x")))}
     Cards.model_validate(cards)
     Gain.model_validate(gain)
+
+
+def test_painted_play_is_answered_without_solving_again(client, solved):
+    hands = {"AKs": [1, 0, 0], "AhKd": [0.25, 0.5, 0.25]}
+    form = {"line": [], "locks": [{"line": [], "hands": hands}]}
+    answer = client.post("/api/solutions/river/gain", json=form).json()
+    locks = (parse_lock("root: AKs: check"), parse_lock("root: AhKd: check=25%, bet 75%=50%, all-in=25%"))
+    with SolvedSpot(solved / "river.eq") as spot:
+        expected = describe_gain(play_with_locks(spot, locks))
+    assert answer == {"solution": "river", **json.loads(json.dumps(expected))}
+    plain = client.get("/api/solutions/river/gain").json()
+    assert answer["players"][1]["summary"]["gain"] > plain["players"][1]["summary"]["gain"]
+
+
+@pytest.mark.parametrize(
+    ("locks", "status", "field"),
+    [
+        ([], 422, "locks"),
+        ([{"hands": {"AKs": [1, 0]}}], 422, "locks[0]"),
+        ([{"hands": {"AKs": [0.5, 0, 0]}}], 422, "locks[0]"),
+        ([{"line": "x,x,x", "hands": {"AKs": [1, 0, 0]}}], 422, "locks[0]"),
+        ([{"hands": "/etc/passwd", "play": {"check": 1}}], 422, "locks"),
+    ],
+)
+def test_play_that_cannot_be_is_not_answered(client, locks, status, field):
+    answer = client.post("/api/solutions/river/gain", json={"locks": locks})
+    assert (answer.status_code, refusal(answer)["field"]) == (status, field)
 
 
 def test_equities_go_from_weak_to_strong(client):

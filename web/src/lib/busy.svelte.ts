@@ -54,3 +54,13 @@ export function announce(text: string): void {
 
 /** Whether a fault is told by the bar under the top bar already. */
 export const isGone = (error: unknown): boolean => error instanceof ServerGone;
+
+/** Copies the address of what is shown, or shows it where that is not allowed. */
+export async function copyLink(): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(location.href);
+    say('Link copied');
+  } catch {
+    say(location.href);
+  }
+}

@@ -78,3 +78,10 @@ export function saveBlob(blob: Blob, name: string): void {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
+
+/** Hands a table to the browser to save as CSV; what cannot be said is left empty. */
+export function saveTable(rows: readonly (readonly (string | number | null)[])[], name: string): void {
+  const quote = (cell: string): string => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+  const text = rows.map((row) => row.map((cell) => quote(String(cell ?? ''))).join(',') + '\n').join('');
+  saveBlob(new Blob([text], { type: 'text/csv' }), name);
+}

@@ -3,7 +3,9 @@
 
 The server is a process of its own, as `equipoise serve` starts it; readers are in another one, on the same machine, and
 so take some of its time as well. What readers cost a solve is counted in processor time, which other processes of the
-machine hardly change: by how much an iteration takes more of it, and how much of it the server takes beside.
+machine hardly change: by how much an iteration takes more of it, and what share of the solve's processors the server
+takes beside. Readers ask so often a second of the clock, so that share is one of the clock too: of a machine that does
+nothing else it is the same, on a busy one a solve that gets little would be set against readers that get all they ask.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ import numpy as np
 from equipoise.apps.bench.browser import measure_file, measure_page
 from equipoise.apps.bench.rows import RowsReport, Steps
 from equipoise.core.errors import ConfigError, MissingExtraError
+from equipoise.core.machine import num_usable_cores
 from equipoise.core.reporting import OnStep
 
 __all__ = ["PageReport", "PageSettings", "main", "run_page", "serving"]
@@ -138,9 +141,10 @@ def _measure(settings: PageSettings, client: Any, server: tuple[str, int], steps
     _add(report, "server's processor time a question", 1e3 * (spent[1] - spent[0]) / max(1, len(waits)), "ms", None)
     _add(report, "solve alone", min(one.seconds for one in quiet), "s", None)
     grown = min(one.cpu for one in busy) / min(one.cpu for one in quiet) - 1
-    beside = (spent[1] - spent[0]) / sum(one.total_cpu for one in busy)
+    num_threads = settings.threads or num_usable_cores()
+    beside = (spent[1] - spent[0]) / (num_threads * sum(one.seconds for one in busy))
     _add(report, "processor time of an iteration, more with readers", 100 * grown, "%", None)
-    _add(report, "server's processor time for readers, of the solve's", 100 * beside, "%", None)
+    _add(report, "processors of the solve that readers take of the server", 100 * beside, "%", None)
     _add(report, "solve slowed down by readers", 100 * ((1 + grown) * (1 + beside) - 1), "%", WANTED_SLOWDOWN)
     clock = min(one.seconds for one in busy) / min(one.seconds for one in quiet) - 1
     _add(report, "the same by the clock, which other processes change", 100 * clock, "%", None)
@@ -151,7 +155,6 @@ class _Solved(NamedTuple):
 
     seconds: float
     cpu: float  # seconds an iteration
-    total_cpu: float
 
 
 def _cpu_seconds(process: int) -> float:
@@ -196,22 +199,8 @@ def _solve(client: Any, spot: dict[str, Any], settings: PageSettings) -> _Solved
     last = job.progress
     if first is None or last is None or last.iteration <= first.iteration:
         raise ConfigError("the solve is over before it can be measured: say more --iterations")
-    _remove(client, job.id)
-    spent = last.cpu_seconds - first.cpu_seconds
-    return _Solved(last.seconds, spent / (last.iteration - first.iteration), spent)
-
-
-def _remove(client: Any, id: str) -> None:
-    """Removes a job as soon as its process has ended, which is a moment after it is done."""
-    until = time.monotonic() + SECONDS_TO_START
-    while True:
-        try:
-            client.remove_job(id)
-            return
-        except RuntimeError:
-            if time.monotonic() > until:
-                raise
-        time.sleep(0.05)
+    client.remove_job(job.id)
+    return _Solved(last.seconds, (last.cpu_seconds - first.cpu_seconds) / (last.iteration - first.iteration))
 
 
 def _find_lines(client: Any, id: str) -> tuple[list[str], list[float]]:

@@ -108,9 +108,12 @@ class Client:
         """Returns both ranges from weak to strong."""
         return self._get(Equities, f"/solutions/{_quote(id)}/equities", line=_join(line))
 
-    def gain(self, id: str, line: Line = "") -> Gain:
-        """Returns what best responses would win more."""
-        return self._get(Gain, f"/solutions/{_quote(id)}/gain", line=_join(line))
+    def gain(self, id: str, line: Line = "", *, locks: Sequence[Mapping[str, Any]] = ()) -> Gain:
+        """Returns what best responses would win more, with locks if some hands played as these say."""
+        place = f"/solutions/{_quote(id)}/gain"
+        if locks:
+            return self._send(Gain, "POST", place, {"line": _join(line), "locks": [*locks]})
+        return self._get(Gain, place, line=_join(line))
 
     def compare(self, id: str, other: str, line: Line = "") -> Comparison:
         """Returns a place in two solutions."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hmac
 import http.cookies
 import ipaddress
+import re
 import socket
 import urllib.parse
 from collections.abc import Mapping
@@ -30,6 +31,7 @@ COOKIE: Final = "equipoise_token"
 SAFE: Final = ("GET", "HEAD", "OPTIONS")
 OURS: Final = ("same-origin", "none", "")  # of Sec-Fetch-Site; none: typed, or a bookmark
 UPLOAD_PATH: Final = "/api/solutions"
+HOST: Final = re.compile(r"(?:\[(?P<number>[^\[\]]*)\]|(?P<name>[^:\[\]]+))(?::\d*)?")
 SECURITY_HEADERS: Final[Mapping[str, str]] = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
@@ -101,9 +103,7 @@ class Gate:
         assert self.settings.token is not None
         query = urllib.parse.parse_qs(scope.get("query_string", b"").decode("latin-1"))
         given = query.get("token", [""])[0]
-        cookie = http.cookies.SimpleCookie()
-        cookie.load(headers.get("cookie", ""))
-        kept = cookie[COOKIE].value if COOKIE in cookie else ""
+        kept = _find_cookie(headers.get("cookie", ""))
         bearer = headers.get("authorization", "").removeprefix("Bearer ").strip()
         expected = self.settings.token.encode()
         if any(hmac.compare_digest(text.encode(), expected) for text in (bearer, kept)):
@@ -160,19 +160,28 @@ def _say_limit(most: int) -> str:
 def _find_foreign(scope: Scope, headers: Headers, host: str) -> str | None:
     """Returns where a request of another site comes from, None if it is ours."""
     is_socket, path = scope["type"] == "websocket", scope["path"]
-    origin = headers.get("origin")
-    if origin is not None and urllib.parse.urlsplit(origin).netloc.lower() != host.lower():
-        return origin[:100]
+    for origin in headers.getlist("origin"):
+        if origin.lower() not in (f"http://{host.lower()}", f"https://{host.lower()}"):
+            return origin[:100]
     site = headers.get("sec-fetch-site", "")
     is_interface = is_socket or path.startswith("/api") or scope.get("method") not in SAFE
     return site if is_interface and site not in OURS else None
 
 
 def _strip_port(host: str) -> str:
-    """Returns the name of a Host header without its port, and without brackets."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    return host.rpartition(":")[0] if host.count(":") == 1 else host
+    """Returns the name of a Host header without its port, and without brackets; what is neither stays as it is."""
+    found = HOST.fullmatch(host)
+    return host if found is None else found["number"] or found["name"]
+
+
+def _find_cookie(header: str) -> str:
+    """Returns the token that a browser kept; empty where there is none, or where nobody can read its cookies."""
+    cookie = http.cookies.SimpleCookie()
+    try:
+        cookie.load(header)
+    except http.cookies.CookieError:
+        return ""
+    return cookie[COOKIE].value if COOKIE in cookie else ""
 
 
 def _with_headers(send: Send) -> Send:

@@ -72,6 +72,7 @@ class JobBoard:
         self.folder = settings.runs / JOBS
         self.folder.mkdir(parents=True, exist_ok=True)
         self._lock = threading.RLock()
+        self._worker_left = threading.Condition(self._lock)
         self._jobs: dict[str, Job] = {}
         self._queue: list[str] = []
         self._threads: list[threading.Thread] = []
@@ -213,7 +214,7 @@ class JobBoard:
     def resume(self, id: str, totals: Mapping[str, Any]) -> Job:
         """Lets a job go on, to new limits if there are any."""
         with self._lock:
-            job = self.find(id)
+            job = self._find_left(id)
             if job.process is not None and job.state == "pausing" and not totals:
                 self._go_on(job)
                 return job
@@ -272,7 +273,7 @@ class JobBoard:
     def remove(self, id: str) -> None:
         """Forgets a job that is over, and what it found."""
         with self._lock:
-            job = self.find(id)
+            job = self._find_left(id)
             if job.process is not None or job.state == "waiting":
                 raise ApiError(409, f"a job that is {job.state} is not removed: stop or cancel it first")
             self._drop(job)
@@ -295,6 +296,12 @@ class JobBoard:
                 process.kill()
         for thread in self._threads:
             thread.join(SECONDS_TO_SAVE)
+
+    def _find_left(self, id: str) -> Job:
+        """Returns a job; one that is over is waited for until its worker, who said so, has left too."""
+        job = self.find(id)
+        self._worker_left.wait_for(lambda: job.process is None or job.state not in FINAL, SECONDS_TO_END)
+        return job
 
     def _next_id(self) -> str:
         """Returns an id that no job has had since the server began: pages remember what they saw of a job."""
@@ -346,6 +353,7 @@ class JobBoard:
         code = process.wait()
         with self._lock:
             job.process = None
+            self._worker_left.notify_all()
             process.stdout.close()
             with contextlib.suppress(OSError):
                 process.stdin.close()

@@ -14,6 +14,7 @@ from equipoise.apps.web.errors import ApiError
 from equipoise.apps.web.ids import make_id
 from equipoise.apps.web.jobs import ACTIVE, JobBoard
 from equipoise.apps.web.library import JOBS, UPLOADS, Library
+from equipoise.apps.web.run_tables import read_tables
 from equipoise.core.errors import CheckpointError
 from equipoise.core.runs import RunFolder
 
@@ -23,8 +24,12 @@ DEEPEST: Final = 3  # folders below the runs folder that are looked into
 MOST_RUNS: Final = 500
 MOST_POINTS: Final = 5000  # of an answer
 FRESH_SECONDS: Final = 30.0  # since the last event of a run that is under way elsewhere
-AXES: Final = ("iteration", "seconds", "nodes_touched", "number", "time")
-HIDDEN: Final = ("text", "spot", "start")  # configuration keys that are texts of many lines, or places on this machine
+COUNTS: Final = ("iteration", "step", "deals", "num_samples", "number")  # what a run counts, the first that it has
+AXES: Final = (*COUNTS, "seconds", "nodes_touched", "time")
+UNDRAWN: Final = ("share", "confidence")  # of events: how far they are, how sure their intervals
+HIDDEN: Final = (  # configuration keys that are texts of many lines, places on this machine, or how a command talks
+    *("text", "spot", "start", "run", "out", "hands_out", "data", "overwrite", "resume", "json", "quiet"),
+)
 ENDINGS: Final = ("end", "done", "result", "finish")
 
 
@@ -47,13 +52,16 @@ class Lab:
     def describe(self, id: str) -> dict[str, Any]:
         """Returns a run with its configuration, keys of nested parts joined by dots."""
         folder = self._open(id)
-        return {**self._describe(id, folder), "config": _configure(folder)}
+        return {**self._describe(id, folder), "config": _configure(folder), "tables": list(read_tables(folder))}
 
     def list_points(self, id: str, after: int) -> dict[str, Any]:
         """Returns what a run has recorded since an event, as far as it is numbers."""
-        events = self._open(id).events(after=after)[:MOST_POINTS]
+        folder = self._open(id)
+        began = _first_time(folder.events()) if after else None
+        events = folder.events(after=after)[:MOST_POINTS]
         last = events[-1]["number"] if events else after
-        return {"points": [_keep_numbers(event) for event in events], "last": last}
+        began = _first_time(events) if began is None else began
+        return {"points": [_keep_numbers(event, began) for event in events], "last": last}
 
     def compare(self, ids: Sequence[str]) -> dict[str, Any]:
         """Returns where the configurations of runs differ, and what is the same."""
@@ -98,9 +106,10 @@ class Lab:
 
     def _describe(self, id: str, folder: RunFolder) -> dict[str, Any]:
         events = folder.events()
-        points = [_keep_numbers(event) for event in events]
-        drawn = [point for point in points if len(point) > 3]
-        measures = sorted({key for point in drawn for key in point} - set(AXES) - {"event"})
+        points = [_keep_numbers(event, _first_time(events)) for event in events]
+        unmeasured = {*AXES, *UNDRAWN, "event", "network"}
+        drawn = [point for point in points if not point.keys() <= unmeasured]
+        measures = sorted({key for point in drawn for key in point} - unmeasured)
         job = folder.path.name if folder.path.parent == self.folder / JOBS else None
         solutions = {one.path: one.id for one in self.library.list_files()}
         changed = events[-1]["time"] if events else (folder.path / "config.json").stat().st_mtime
@@ -130,19 +139,28 @@ class Lab:
         return "running" if is_fresh else "interrupted"
 
 
-def _keep_numbers(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns an event with its numbers alone."""
+def _keep_numbers(event: Mapping[str, Any], began: float) -> dict[str, Any]:
+    """Returns an event with its numbers alone, and where it stands on both axes; of trainings with their network."""
     kept = {
         key: value for key, value in event.items() if isinstance(value, int | float) and not isinstance(value, bool)
     }
-    return {**kept, "event": event["event"]}
+    kept.setdefault("iteration", next(kept[key] for key in COUNTS if key in kept))
+    kept.setdefault("seconds", event["time"] - began)
+    named = {"network": event["network"]} if isinstance(event.get("network"), str) else {}
+    return {**kept, **named, "event": event["event"]}
+
+
+def _first_time(events: Sequence[Mapping[str, Any]]) -> float:
+    return float(events[0]["time"]) if events else 0.0
 
 
 def _title(folder: RunFolder, events: Sequence[Mapping[str, Any]]) -> str:
     """Returns what a run is of, and how it is computed."""
     config: dict[str, Any] = next((event["config"] for event in events if isinstance(event.get("config"), dict)), {})
-    parts = [folder.config.get("title") or folder.config.get("game") or config.get("game") or folder.path.name]
-    parts += [config.get("rule") or config.get("method") or ""]
+    told = {**config, **folder.config}
+    parts = [told.get("title") or told.get("game") or told.get("name") or folder.path.name]
+    agents = told.get("agents")
+    parts += [" v ".join(map(str, agents)) if isinstance(agents, list) else config.get("rule") or config.get("method")]
     return " · ".join(str(part) for part in parts if part)
 
 

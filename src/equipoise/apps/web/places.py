@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -13,12 +13,15 @@ from equipoise.apps.amount_units import AmountUnit
 from equipoise.apps.show_spot import HandChoice, SpotReport
 from equipoise.apps.web.errors import ApiError
 from equipoise.apps.web.library import Library
+from equipoise.apps.web.models.spots import LockForm
+from equipoise.apps.web.spots import read_locks
 from equipoise.apps.web.whole_spots import Wish
 from equipoise.core.errors import AbandonedError, EquipoiseError
 from equipoise.core.records import make_finite
 from equipoise.games.holdem.line_notation import Line, parse_decision
 from equipoise.solvers.holdem.description import describe_spot_node
 from equipoise.solvers.holdem.gains import describe_gain
+from equipoise.solvers.holdem.locked_views import LockedPlaces, play_with_locks
 from equipoise.solvers.holdem.runouts import describe_runouts
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
 
@@ -55,6 +58,11 @@ class Places:
         return self._answer(
             id, key, lambda solved: describe_gain(solved, line, respects_locks=respects_locks), wish=wish
         )
+
+    def describe_gain_against(self, id: str, line: str, forms: Sequence[LockForm], wish: Wish | None = None) -> bytes:
+        """Returns what best responses would win more if some hands played as told, nothing solved again, as JSON."""
+        key = ("gain against", line, json.dumps([form.model_dump() for form in forms]))
+        return self._answer(id, key, lambda solved: describe_gain(_play_as_told(solved, forms), line), wish=wish)
 
     def describe_equities(self, id: str, line: str) -> dict[str, Any]:
         """Returns both ranges from their weakest to their strongest hand."""
@@ -132,6 +140,15 @@ def _encode(id: str, describe: Callable[[SolvedSpot], dict[str, Any]], solved: S
     except EquipoiseError as error:
         raise ApiError.of(error, field="line") from None
     return json.dumps(make_finite(found), allow_nan=False, separators=(",", ":")).encode()
+
+
+def _play_as_told(solved: SolvedSpot, forms: Sequence[LockForm]) -> LockedPlaces:
+    if solved.is_large:
+        raise ApiError(409, "this file is too large to be played otherwise: lock the hands and solve again", field="id")
+    try:
+        return play_with_locks(solved, read_locks(solved.file, forms))
+    except EquipoiseError as error:
+        raise ApiError.of(error, field="locks") from None
 
 
 def _parse(solved: SolvedSpot, line: str) -> Line:

@@ -44,6 +44,7 @@ __all__ = [
     "form_of",
     "plan_spot",
     "read_form",
+    "read_locks",
     "read_text",
 ]
 
@@ -104,19 +105,25 @@ def answer_spot(file: SpotFile) -> dict[str, Any]:
 
 def add_locks(file: SpotFile, forms: Sequence[LockForm]) -> SpotFile:
     """Returns a spot with more locks; a later one of the same hands goes before an earlier one of the whole range."""
-    found: list[SpotLock] = list(file.locks)
-    for place, form in enumerate(forms):
-        try:
-            found += _read_lock(file.spot, form)
-        except EquipoiseError as error:
-            raise ApiError.of(error, field=f"locks[{place}]") from None
-    changed = dataclasses.replace(file, locks=tuple(found), chooses_menu=file.chooses_menu and not found)
+    found = (*file.locks, *read_locks(file, forms))
+    changed = dataclasses.replace(file, locks=found, chooses_menu=file.chooses_menu and not found)
     try:
         check_locks(changed)
         make_locks(changed)
     except EquipoiseError as error:
         raise ApiError.of(error) from None
     return changed
+
+
+def read_locks(file: SpotFile, forms: Sequence[LockForm]) -> tuple[SpotLock, ...]:
+    """Returns the locks of forms, not yet looked at together."""
+    found: list[SpotLock] = []
+    for place, form in enumerate(forms):
+        try:
+            found += _read_lock(file.spot, form)
+        except EquipoiseError as error:
+            raise ApiError.of(error, field=f"locks[{place}]") from None
+    return tuple(found)
 
 
 def _read_lock(spot: HoldemSpot, form: LockForm) -> list[SpotLock]:

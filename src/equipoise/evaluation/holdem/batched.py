@@ -18,7 +18,7 @@ from equipoise.agents.base import Observation, PolicyAgent
 from equipoise.agents.simple import ClassAgent, UniformAgent
 from equipoise.agents.strategies import StrategyAgent
 from equipoise.evaluation.batched import BATCH_STREAM
-from equipoise.evaluation.matches import DealRange, MatchConfig
+from equipoise.evaluation.matches import DealRange, MatchConfig, list_rotations
 from equipoise.games.base import ActionClass
 from equipoise.games.holdem.betting import CALL, FOLD, payoffs
 from equipoise.games.holdem.betting_tree import BettingNode, BettingTree, NodeKind
@@ -189,13 +189,10 @@ class BatchedHoldem:
         rng = np.random.default_rng([config.seed, BATCH_STREAM, chunk])
         dealt = deal_hands(self.spot, count, rng=rng)
         prepared = [source.prepare(self.spot, dealt) for source in self.rows]
-        out = np.zeros((count, 2 if config.is_duplicate else 1, 2))
-        for rotation in (0, 1):
-            seating = (chunk * count + np.arange(count)) % 2
-            places = np.arange(count) if config.is_duplicate else np.flatnonzero(seating == rotation)
+        out = np.zeros((count, config.num_rotations(2), 2))
+        for rotation, places, column in list_rotations(config, chunk, 2):
             seats = [(self.rows[agent], prepared[agent]) for agent in (rotation, 1 - rotation)]
             won = self._ends.pay(self.spot, dealt, _walk(self._ends, seats, places, rng), places)  # of seat 0
-            column = rotation if config.is_duplicate else 0
             out[places, column, rotation] = won
             out[places, column, 1 - rotation] = -won
         return out[begin : begin + deals.size]

@@ -21,7 +21,7 @@ from equipoise.agents.base import NarrowAgent, PublicAgent, PublicDecision
 from equipoise.agents.holdem.hands import describe_holdem_decision
 from equipoise.core.errors import ConfigError
 from equipoise.evaluation.holdem.odds import LEAST_WEIGHT, Odds, find_range_odds, find_single_odds
-from equipoise.evaluation.lbr import LocalResponse
+from equipoise.evaluation.lbr import LocalResponse, score_answers
 from equipoise.evaluation.matches import AgentMaker, DealRange, MatchConfig
 from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.games.holdem.betting import CALL, FOLD, Stage, next_street, payoffs, pot, raise_to_fraction, to_call
@@ -30,7 +30,6 @@ from equipoise.games.holdem.dealing import HAND_SIZE
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.rules import Holdem, HoldemState
 from equipoise.games.holdem.spot_game import spot_of_game
-from equipoise.solvers.best_response import evaluate
 from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
 
 __all__ = ["HoldemLbr", "LbrHands", "LbrMenu", "measure_holdem_lbr"]
@@ -340,18 +339,14 @@ def measure_holdem_lbr(
     answers = [np.zeros_like(own), np.zeros_like(own)]
     for seat in (0, 1):
         _fill_tables(lbr, tree, seat, (own, answers[seat]), rng, report)
-    whole = evaluate(tree, own)
-    values = []
-    for seat in (0, 1):
+
+    def answer(seat: int) -> FloatArray:
         is_answered = answers[seat] > 0
         for index, node in _decisions(tree, seat):
             is_answered[tree.cells(index, node)] = True
-        values.append(evaluate(tree, np.where(is_answered, answers[seat], own)).values[seat])
-    return LocalResponse(
-        values=(values[0], values[1]),
-        best_response_values=(whole.best_response_values[0], whole.best_response_values[1]),
-        strategy_values=(whole.values[0], whole.values[1]),
-    )
+        return np.where(is_answered, answers[seat], own)
+
+    return score_answers(tree, own, answer)
 
 
 def _decisions(tree: HoldemTree, seat: int) -> Iterator[tuple[int, int]]:

@@ -32,7 +32,7 @@ from equipoise.kernels.holdem.arrays import (
 from equipoise.kernels.holdem.leaves import HoldemLeaves
 from equipoise.kernels.rules import KernelRule, check_discounts
 from equipoise.kernels.turns import LastBound, OneCaller
-from equipoise.kernels.vector import Reaches, RunTables, VectorKernel, WatchedValues
+from equipoise.kernels.vector import NO_HOOKS, Hooks, Reaches, RunTables, VectorKernel, WatchedValues
 
 __all__ = [
     "HoldemKernel",
@@ -259,25 +259,14 @@ class HoldemKernel(VectorKernel):
         first_t: int,
         is_alternating: bool,
         num_threads: int = 1,
-        gate: RootGate | None = None,
-        frontier: Frontier | HoldemLeaves | None = None,
-        watched: WatchedValues | None = None,
-        root_reach: Reaches | None = None,
+        hooks: Hooks = NO_HOOKS,
     ) -> int:
         """Runs iterations, see `VectorKernel.iterate`; discounts have no thresholds. `stop` cuts them short."""
         check_discounts(discounts, first_t)
         num_done = 0
         with self._one_caller:
             for rows, team in _plan_calls(discounts, self.pause_of(tables), num_threads):
-                steps = self.bind_steps(
-                    rule,
-                    tables,
-                    is_alternating=is_alternating,
-                    num_threads=team,
-                    gate=gate,
-                    watched=watched,
-                    root_reach=root_reach,
-                )
+                steps = self.bind_steps(rule, tables, is_alternating=is_alternating, num_threads=team, hooks=hooks)
                 done = steps.run(rows, first_t + num_done)
                 num_done += done
                 if done < len(rows):
@@ -291,21 +280,18 @@ class HoldemKernel(VectorKernel):
         *,
         is_alternating: bool,
         num_threads: int = 1,
-        gate: RootGate | None = None,
-        frontier: Frontier | HoldemLeaves | None = None,
-        watched: WatchedValues | None = None,
-        root_reach: Reaches | None = None,
+        hooks: Hooks = NO_HOOKS,
     ) -> Any:
         """Returns iterations as the native module runs them, see `VectorKernel.bind_steps`; the last ones are kept."""
         check_num_threads(num_threads)
 
         def bind() -> Any:
-            run, hooks = self._bind_run(rule, tables), self._bind_hooks(gate, watched, root_reach)
+            run, bound = self._bind_run(rule, tables), self._bind_hooks(hooks)
             team = is_alternating, num_threads, self._one_caller.turn
-            can_stop = gate is None and watched is None and self.leaves is None
-            return run.bind_steps(self.form, *team, hooks, *self._bound_leaves, self._pauses, can_stop)
+            can_stop = hooks.gate is None and hooks.watched is None and self.leaves is None
+            return run.bind_steps(self.form, *team, bound, *self._bound_leaves, self._pauses, can_stop)
 
-        return self._steps.find((rule, tables, is_alternating, num_threads, gate, watched, root_reach), bind)
+        return self._steps.find((rule, tables, is_alternating, num_threads, *hooks.parts), bind)
 
     def stop(self, num_boards: int = 1) -> None:
         """Lets the call under way end after so many boards, from whatever thread; 0: not at all.
@@ -354,8 +340,9 @@ class HoldemKernel(VectorKernel):
             return HoldemLeaves.none(), self.leaves.bound
         return HoldemLeaves.none() if self.leaves is None else self.leaves.bind(), Frontier.none()
 
-    def _bind_hooks(self, gate: RootGate | None, watched: WatchedValues | None, root_reach: Reaches | None) -> Any:
-        """Returns hooks as the native module reads them."""
+    def _bind_hooks(self, hooks: Hooks) -> Any:
+        """Returns hooks as the native module reads them; leaves are those that the kernel was bound with."""
+        gate, watched, root_reach = hooks.gate, hooks.watched, hooks.root_reach
         reach, seen = np.zeros(0), watched or WatchedValues((), ((), ()))
         arrays = gate_arrays(gate) | seen.native_arrays
         if gate is not None:
@@ -400,7 +387,7 @@ class HoldemKernel(VectorKernel):
         values = np.empty(self.arrays.num_rows(0, 0)), np.empty(self.arrays.num_rows(0, 1))
         evaluate = getattr(_native, f"holdem_evaluate_{strategy.dtype}")
         leaves, bound_frontier = self._bound_leaves
-        hooks = self._bind_hooks(None, None, root_reach)
+        hooks = self._bind_hooks(Hooks(root_reach=root_reach))
         # buffers of a frontier serve one call at a time; everything else is read alone
         with self._one_caller if isinstance(self.leaves, Frontier) else contextlib.nullcontext():
             is_done = evaluate(

@@ -21,7 +21,7 @@ from equipoise.kernels.gates import RootGate
 from equipoise.kernels.holdem.arrays import TILE, HoldemArrays, normalize_cells
 from equipoise.kernels.holdem.sweeps import HoldemTables
 from equipoise.kernels.rules import KernelRule, PolicyMap, check_discounts
-from equipoise.kernels.vector import Reaches, RunTables, VectorKernel, WatchedValues
+from equipoise.kernels.vector import NO_HOOKS, Hooks, Reaches, RunTables, VectorKernel, WatchedValues
 from equipoise.learning.device.gates import DeviceGates
 from equipoise.learning.device.loop import DeviceLeaves, DeviceTables, DeviceWatch, Pair, StreetLoop
 from equipoise.learning.torch_extra import find_device, torch
@@ -126,10 +126,7 @@ class TorchKernel(VectorKernel):
         first_t: int,
         is_alternating: bool,
         num_threads: int = 1,
-        gate: RootGate | None = None,
-        frontier: Any = None,
-        watched: WatchedValues | None = None,
-        root_reach: Reaches | None = None,
+        hooks: Hooks = NO_HOOKS,
     ) -> int:
         """Runs iterations, see `VectorKernel.iterate`; leaves are those that the kernel was made with."""
         self.iterate_all(
@@ -139,9 +136,9 @@ class TorchKernel(VectorKernel):
             first_t=first_t,
             is_alternating=is_alternating,
             num_threads=num_threads,
-            gates=None if gate is None else [gate],
-            watched=watched,
-            root_reach=None if root_reach is None else [root_reach],
+            gates=None if hooks.gate is None else [hooks.gate],
+            watched=hooks.watched,
+            root_reach=None if hooks.root_reach is None else [hooks.root_reach],
         )
         return len(discounts)
 

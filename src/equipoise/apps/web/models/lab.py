@@ -33,10 +33,19 @@ class RunList(BaseModel):
     runs: list[RunRow]
 
 
+class RunTable(BaseModel):
+    """A table that a run left."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str | float | bool | None]]
+
+
 class RunDetails(RunRow):
-    """A run with its configuration."""
+    """A run with its configuration and tables."""
 
     config: dict[str, Any]
+    tables: list[RunTable]
 
 
 class PointList(BaseModel):

@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from equipoise.apps.web.models.spots import SpotForm
+from equipoise.apps.web.models.spots import LockForm, SpotForm, Strict
 
 __all__ = [
     "Cards",
     "Comparison",
     "Equities",
     "Gain",
+    "GainForm",
     "Node",
     "Point",
     "Rename",
@@ -312,6 +313,13 @@ class Gain(BaseModel):
     best_action_ev: list[Numbers]
     classes: list[str]
     draws: list[str]
+
+
+class GainForm(Strict):
+    """Where best responses answer hands that play as they are told."""
+
+    line: Annotated[str, Field(max_length=500)] | list[str] = ""
+    locks: list[LockForm] = Field(min_length=1)
 
 
 class ComparedAction(BaseModel):

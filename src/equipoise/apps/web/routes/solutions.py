@@ -21,6 +21,7 @@ from equipoise.apps.web.models.solutions import (
     Comparison,
     Equities,
     Gain,
+    GainForm,
     Node,
     Rename,
     SolutionCard,
@@ -157,6 +158,16 @@ async def show_gain(
         await ask_while_wanted(
             request, lambda wish: places.describe_gain(id, line, respects_locks=respects_locks, wish=wish)
         )
+    )
+
+
+@router.post("/{id}/gain", response_model=Gain)
+async def show_gain_against(id: str, form: GainForm, request: Request, services: UsedServices) -> Any:
+    """Returns what best responses would win more if some hands played as told, nothing solved again."""
+    places = services.places
+    line = form.line if isinstance(form.line, str) else ",".join(form.line)
+    return answer_json(
+        await ask_while_wanted(request, lambda wish: places.describe_gain_against(id, line, form.locks, wish))
     )
 
 
