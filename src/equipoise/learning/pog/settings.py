@@ -34,8 +34,8 @@ class PogSettings:
         recursive_queries; p_td1 -> outcomes; w_p -> policy_weight; alpha of B.1.1 -> share.
     Departs from the paper: networks are perceptrons with PReLU, on boards too, where the paper has residual towers;
         presets but `paper-*` are small (three hidden layers of 128), learn by Adam with a rate that falls as a cosine
-        of the step, and play with a running average of weights; but for boards they learn values alone; searches of self-play fix both ranges and begin at the
-        present state, only play and tests are searched again safely.
+        of the step, and play with a running average of weights; but for boards they learn values alone; searches of
+        self-play fix both ranges and begin at the present state, only play and tests are searched again safely.
     Checked by: tests/learning/pog/.
     """
 
