@@ -145,7 +145,7 @@ SCOTLAND_YARD: Final = Study(
     is_log_y=False,
     panels=(PANEL,),
     sizes={
-        Size.QUICK: PogYardConfiguration(),
+        Size.QUICK: PogYardConfiguration(run="glasses-b", simulations=25, opponent=(10, 40)),
         Size.FULL: PogYardConfiguration(opponent=(10, 100, 1_000, 10_000), games=60),
     },
     measure=measure,
