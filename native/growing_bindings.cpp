@@ -144,6 +144,17 @@ void bind_runs(nb::module_& module) {
                               static_cast<std::int64_t>(weight.shape(1)), bias.data());
            },
            nb::kw_only(), nb::arg("weight"), nb::arg("bias"))
+      .def("set_heads",
+           [](PublicNet& net, Array<const float> values, Array<const float> value_bias, Array<const float> policies,
+              Array<const float> policy_bias) {
+             const auto head = [](const Array<const float>& weight, const Array<const float>& bias) {
+               return DenseLayer(static_cast<std::int64_t>(weight.shape(0)), static_cast<std::int64_t>(weight.shape(1)),
+                                 weight.data(), bias.data(), nullptr, false);
+             };
+             net.values = head(values, value_bias);
+             net.policies = head(policies, policy_bias);
+           },
+           nb::kw_only(), nb::arg("values"), nb::arg("value_bias"), nb::arg("policies"), nb::arg("policy_bias"))
       .def("forget_starts", &PublicNet::forget_starts);
   nb::class_<GrowingRun>(module, "GrowingRun")
       .def(

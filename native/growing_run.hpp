@@ -104,12 +104,12 @@ class GrowingRun {
   int round_ = 0, sweep_ = 0, walk_ = 0;
   GrowingStep waiting_{kNowhere, kNowhere};
   std::vector<int> row_of_;  // [N] row of the last batch, kNowhere where a node was none
-  std::unordered_map<int, std::vector<float>> point_outputs_;
+  std::unordered_map<int, std::vector<float>> point_hidden_;
   int num_seen_ = 0;  // nodes that were looked at for points
-  std::vector<float> first_, second_, packed_;
+  std::vector<float> first_, second_, packed_, said_, logits_;
   std::vector<const float*> starts_;
   std::vector<double> mass_, value_[2];
-  const float* outputs_ = nullptr;
+  const float* hidden_ = nullptr;  // [rows of the last batch, stride] what the trunk says
   double num_drawn_ = 0.0;
 
   int page_of(int node) const { return arena_.all_nodes()[node].page; }
@@ -147,9 +147,9 @@ class GrowingRun {
   template <typename Reach>
   void run_net(const std::vector<int>& leaves, Reach&& reach_of) {
     const auto count = static_cast<std::int64_t>(leaves.size());
-    const std::int64_t width = net_.trunk.stride();
+    const std::int64_t width = net_.stride();
     const auto size = static_cast<std::size_t>(count * width + DenseLayer::panel);
-    for (auto* buffer : {&first_, &second_, &packed_}) {
+    for (auto* buffer : {&first_, &second_, &packed_, &said_}) {
       if (buffer->size() < size) buffer->resize(2 * size);
     }
     for (int player = 0; player < 2; ++player) value_[player].resize(static_cast<std::size_t>(count * stride(player)));
@@ -161,12 +161,13 @@ class GrowingRun {
       write_ranges(net_, page_at(node).inputs, reach, first_.data() + row * width, mass_.data() + 2 * row);
       starts_[row] = net_.start(static_cast<std::size_t>(page_of(node)), page_at(node).inputs);
     }
-    outputs_ = net_.trunk.run(count, first_.data(), second_.data(), packed_.data(), starts_.data());
+    hidden_ = net_.trunk.run(count, first_.data(), second_.data(), packed_.data(), starts_.data(), width);
+    net_.values->run(count, hidden_, width, packed_.data(), said_.data(), width);
     for (std::int64_t row = 0; row < count; ++row) {
       const int node = leaves[row];
       const double* const reach[2] = {reach_of(node, 0), reach_of(node, 1)};
       double* const value[2] = {value_[0].data() + row * stride(0), value_[1].data() + row * stride(1)};
-      read_values(net_, page_at(node).inputs, reach, mass_.data() + 2 * row, outputs_ + row * width, value);
+      read_values(net_, page_at(node).inputs, reach, mass_.data() + 2 * row, said_.data() + row * width, value);
     }
     num_asked += count;
   }
@@ -182,10 +183,9 @@ class GrowingRun {
     if (points.empty()) return;
     static constexpr double kOne = 1.0;
     run_net(points, [](int, int) { return &kOne; });
-    const std::int64_t width = net_.trunk.stride();
     for (std::size_t row = 0; row < points.size(); ++row) {
-      const float* const from = outputs_ + static_cast<std::int64_t>(row) * width;
-      point_outputs_[points[row]].assign(from, from + net_.trunk.num_outputs());
+      const float* const from = hidden_ + static_cast<std::int64_t>(row) * net_.stride();
+      point_hidden_[points[row]].assign(from, from + net_.trunk.num_outputs());
       arena_.set_unit(points[row], value_[0][row * static_cast<std::size_t>(stride(0))],
                       value_[1][row * static_cast<std::size_t>(stride(1))]);
     }
@@ -234,8 +234,8 @@ class GrowingRun {
     std::vector<int> edges(page.edges.size());
     std::iota(edges.begin(), edges.end(), 0);
     if (page.actor >= 0) {
-      if (const float* const row = outputs_of(node)) {
-        read_prior(net_, page.inputs, page.actor, page.num_actions, page.legal.data(), row, prior.data());
+      if (const float* const row = hidden_of(node)) {
+        read_prior(net_, page.inputs, page.actor, page.num_actions, page.legal.data(), row, logits_, prior.data());
       }
       edges = edges_for(node, choose_first(node, page, prior));
     }
@@ -253,12 +253,12 @@ class GrowingRun {
     return missing_edges.empty();
   }
 
-  const float* outputs_of(int node) const {
+  const float* hidden_of(int node) const {
     if (!budget_.uses_prior) return nullptr;
-    const auto point = point_outputs_.find(node);
-    if (point != point_outputs_.end()) return point->second.data();
+    const auto point = point_hidden_.find(node);
+    if (point != point_hidden_.end()) return point->second.data();
     const bool has_row = node < static_cast<int>(row_of_.size()) && row_of_[node] != kNowhere;
-    return has_row ? outputs_ + row_of_[node] * net_.trunk.stride() : nullptr;
+    return has_row ? hidden_ + row_of_[node] * net_.stride() : nullptr;
   }
 
   // The best actions by prior, enough for every private state.

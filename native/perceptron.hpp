@@ -76,6 +76,11 @@ class DenseLayer {
   // Outputs with those that fill the last panel: rows have room for them.
   std::int64_t padded() const { return (num_outputs_ + panel - 1) / panel * panel; }
 
+  // Writes the panels that hold some outputs of one row; `panels` are their numbers, each once.
+  void run_some(const std::vector<std::int64_t>& panels, const float* in, float* out) const {
+    for (const std::int64_t number : panels) run_panel<1>(number * panel, in, in, 0, out, 0, nullptr);
+  }
+
   // Writes rows of `out` from as many rows of `in`, which `packed` gets in the order in which they are read. Sums begin with the
   // bias, or with a row of `starts` of their own (padded).
   void run(std::int64_t num_rows, const float* in, std::int64_t in_stride, float* packed, float* out,
@@ -156,11 +161,12 @@ class Perceptron {
   const DenseLayer& first_layer() const { return layers_.front(); }
 
   // Returns rows of outputs: one of the first two buffers [rows, stride], the first of which holds the inputs. Sums of the
-  // first layer begin with `starts` [rows], if there are any, instead of its bias.
+  // first layer begin with `starts` [rows], if there are any, instead of its bias. Rows may be further apart than needed.
   const float* run(std::int64_t num_rows, float* first, float* second, float* packed,
-                   const float* const* starts = nullptr) const {
+                   const float* const* starts = nullptr, std::int64_t width = 0) const {
+    width = std::max(width, widest_);
     for (const DenseLayer& layer : layers_) {
-      layer.run(num_rows, first, widest_, packed, second, widest_, starts);
+      layer.run(num_rows, first, width, packed, second, width, starts);
       std::swap(first, second);
       starts = nullptr;
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "elementary.hpp"
@@ -23,7 +24,10 @@ struct PublicInputs {
 
 class PublicNet {
  public:
-  Perceptron trunk;  // its first layer is on ranges alone: what features add is where its sums begin
+  // the first layer is on ranges alone: what features add is where its sums begin
+  Perceptron trunk;
+  // What the trunk's outputs are worth, for both players, and their policies, worked out for single private states.
+  std::optional<DenseLayer> values, policies;
   std::int64_t num_places[2] = {0, 0};
   std::int64_t num_actions[2] = {0, 0};
   bool takes_roots = true;
@@ -56,10 +60,10 @@ class PublicNet {
   void forget_starts() const { kept_.clear(); }
 
   std::int64_t num_ranges() const { return num_places[0] + num_places[1]; }
-  // Where a player's policies begin among the outputs: rows of places, each of its actions.
-  std::int64_t first_policy(int player) const {
-    return num_ranges() + (player == 0 ? 0 : num_places[0] * num_actions[0]);
-  }
+  // Where a player's policies begin: rows of places, each of its actions.
+  std::int64_t first_policy(int player) const { return player == 0 ? 0 : num_places[0] * num_actions[0]; }
+  // Of rows of numbers that the trunk and the values take turns with.
+  std::int64_t stride() const { return std::max(trunk.stride(), values->padded()); }
 
  private:
   std::vector<float> weight_, bias_;
@@ -108,11 +112,25 @@ inline void read_values(const PublicNet& net, const PublicInputs& inputs, const 
   }
 }
 
-// Turns the actor's outputs into shares of its legal actions, [rows, actions].
+// Where the outputs stand that say what the actor's private states should do, by panels, ascending.
+inline std::vector<std::int64_t> find_panels(const PublicNet& net, const PublicInputs& inputs, int actor) {
+  std::vector<std::int64_t> panels;
+  for (const std::int32_t place : inputs.place[actor]) {
+    const std::int64_t row = net.first_policy(actor) + place * net.num_actions[actor];
+    for (const std::int32_t action : inputs.action) panels.push_back((row + action) / DenseLayer::panel);
+  }
+  std::sort(panels.begin(), panels.end());
+  panels.erase(std::unique(panels.begin(), panels.end()), panels.end());
+  return panels;
+}
+
+// Turns the trunk's numbers into shares of the actor's legal actions, [rows, actions]; `room` is for logits.
 inline void read_prior(const PublicNet& net, const PublicInputs& inputs, int actor, int num_actions,
-                       const std::uint8_t* legal, const float* row, double* out) {
+                       const std::uint8_t* legal, const float* hidden, std::vector<float>& room, double* out) {
+  room.resize(static_cast<std::size_t>(net.policies->padded()));
+  net.policies->run_some(find_panels(net, inputs, actor), hidden, room.data());
   const auto& place = inputs.place[actor];
-  const float* const found = row + net.first_policy(actor);
+  const float* const found = room.data() + net.first_policy(actor);
   for (std::size_t k = 0; k < place.size(); ++k) {
     const float* const logit = found + place[k] * net.num_actions[actor];
     double highest = -INFINITY;

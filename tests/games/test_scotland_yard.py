@@ -175,6 +175,8 @@ def test_public_form_follows_the_game(name):
         assert form.public_state(public) == game.public_state(state)
         if game.actor(state) >= 0:
             private = form.find_private(public, state, game.actor(state))
+            told = form.merge_infostate(game.actor(state), game.infostate(state, game.actor(state)))
+            assert told == form.infostate(public, game.actor(state), private)
             columns = form.legal_actions(public)
             assert [columns[k] for k in np.flatnonzero(form.legality(public)[private])] == list(
                 game.legal_actions(state)

@@ -47,8 +47,8 @@ def test_matches_are_played_at_equal_simulations(run):
 
 
 def test_neighbours_on_the_ladder_play_each_other(run):
-    result = POG_SCALING.run(PogScalingConfiguration(run=run, simulations=(8, 2, 4), games=4))
-    assert [row["play"] for row in result.conclusion.rows] == ["PoG(2,1)", "PoG(4,1)", "PoG(8,1)"]
+    result = POG_SCALING.run(PogScalingConfiguration(run=run, simulations=(8, 2, 4), games=4, per_sweep=0.5))
+    assert [row["play"] for row in result.conclusion.rows] == ["PoG(2,0.5)", "PoG(4,0.5)", "PoG(8,0.5)"]
     assert result.conclusion.rows[0]["Elo"] == 0
     assert len(result.conclusion.claims) == 3
 
@@ -86,6 +86,7 @@ def test_elo_follows_the_points(run):
     [
         ({"simulations": ()}, "simulations must be at least 1, got none"),
         ({"games": 3}, "an even number of at least 2, every deal in both seats, got 3"),
+        ({"per_sweep": 0.0}, "walks for each sweep must be above 0 and finite, got 0"),
         ({"opponents": ("gnugo",)}, "the opponents are against UCT"),
     ],
 )

@@ -17,7 +17,7 @@ from equipoise.core.errors import InvalidStateError
 from equipoise.games.holdem.rules import Holdem
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.spot_game import game_of_spot
-from equipoise.games.public import PublicGame
+from equipoise.games.public import MergesInfostates, PublicGame
 from equipoise.search.continual import ContinualSearch, ContinualSettings, HoldemChain
 from equipoise.search.profiles import Stage
 from equipoise.trees.holdem.places import HoldemPlace, HoldemStrategy
@@ -158,6 +158,8 @@ class _PublicPlay:
         """Returns the private states of some information states."""
         state = self._paths.state_at(path)
         number = {self.game.infostate(state, seat, k): k for k in range(self.game.num_private(state, seat))}
+        if isinstance(self.game, MergesInfostates):
+            infostates = [self.game.merge_infostate(seat, name) for name in infostates]
         missing = [name for name in infostates if name not in number]
         if missing:
             raise InvalidStateError(

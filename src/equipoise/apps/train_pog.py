@@ -37,7 +37,7 @@ __all__ = ["TrainPogOptions", "train_pog"]
 
 MOST_NODES: Final = 20_000  # public states of a game that is tested on the way
 CHANGED: Final = (
-    *("examples", "hidden", "simulations", "per_sweep", "queries", "recursive_queries", "outcomes"),
+    *("examples", "hidden", "simulations", "per_sweep", "queries", "recursive_queries", "outcomes", "policy_weight"),
     *("checks", "check_seeds", "seeds", "seed"),
 )
 
@@ -48,7 +48,10 @@ class TrainPogOptions:
 
     panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "How long": ("hours", "examples", "seed"),
-        "How": ("hidden", "simulations", "per_sweep", "queries", "recursive_queries", "outcomes", "workers", "ray"),
+        "How": (
+            *("hidden", "simulations", "per_sweep", "queries", "recursive_queries", "outcomes", "policy_weight"),
+            *("workers", "ray"),
+        ),
         "How it is tested": ("checks", "check_seeds", "seeds"),
         "Where to keep it": ("resume", "overwrite", "tensorboard", "json", "quiet"),
     }
@@ -74,6 +77,9 @@ class TrainPogOptions:
     ] = None
     outcomes: Annotated[
         float | None, typer.Option(min=0.0, max=1.0, help="Share of an episode's decisions learnt with its outcome.")
+    ] = None
+    policy_weight: Annotated[
+        float | None, typer.Option(min=0.0, help="Of the policies' loss; 0: values alone, walks go without a prior.")
     ] = None
     checks: Annotated[int | None, typer.Option(min=1, help="Tests of exploitability, the last at the end.")] = None
     check_seeds: Annotated[int | None, typer.Option(min=1, help="Of searches in tests on the way.")] = None

@@ -17,7 +17,16 @@ import numpy.typing as npt
 
 from equipoise.games.base import ActionClass, GameSpec
 
-__all__ = ["NO_ACTION", "HasPublicForm", "OpensAlike", "PublicEdge", "PublicGame", "Relation", "SharesPayoffs"]
+__all__ = [
+    "NO_ACTION",
+    "HasPublicForm",
+    "MergesInfostates",
+    "OpensAlike",
+    "PublicEdge",
+    "PublicGame",
+    "Relation",
+    "SharesPayoffs",
+]
 
 NO_ACTION: Final = -1  # action column in the relation of a player who did not move
 
@@ -164,6 +173,22 @@ class OpensAlike(Protocol):
 
     def child(self, state: Any, edge: int) -> Any:
         """Returns the state that an edge leads to."""
+        ...
+
+
+@runtime_checkable
+class MergesInfostates(Protocol):
+    """A public game in which several information states of a game's player are one private state.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.games.scotland_yard import ScotlandYardPublicGame
+    >>> form: MergesInfostates = ScotlandYardPublicGame(make_game("glasses"))
+    >>> form.merge_infostate(0, "6 5 3|1 11")  # the way to a station no longer matters
+    '3|1 11'
+    """
+
+    def merge_infostate(self, player: int, infostate: str) -> str:
+        """Returns what `infostate` calls the private state that a player's information state is part of."""
         ...
 
 

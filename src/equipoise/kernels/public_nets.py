@@ -182,9 +182,18 @@ class PublicNetKernel:
         self.sizes, self.takes_roots = sizes, takes_roots
         self.bound = _native.PublicNet(list(sizes.places), list(sizes.actions), takes_roots)
         ranges = first._replace(weight=np.ascontiguousarray(first.weight[sizes.features :]))
+        last = layers[-1]
+        if len(layers) < 2 or last.slope is not None or last.is_residual:
+            raise ConfigError("the network must have a hidden layer, and after the last one nothing but sums")
         for layer in (ranges, *layers[1:]):
             check_finite("weights", layer.weight)
+        for layer in (ranges, *layers[1:-1]):
             self.bound.add_layer(**layer.native_arguments)
+        # values are asked for at every leaf, policies where the tree grows alone
+        parts = slice(0, sum(sizes.places)), slice(sum(sizes.places), None)
+        weights = [np.ascontiguousarray(last.weight[:, part]) for part in parts]
+        biases = [np.ascontiguousarray(last.bias[part]) for part in parts]
+        self.bound.set_heads(values=weights[0], value_bias=biases[0], policies=weights[1], policy_bias=biases[1])
         self.bound.set_features(weight=np.ascontiguousarray(first.weight[: sizes.features]), bias=first.bias)
         self._book: PublicBook | None = None
 

@@ -8,6 +8,7 @@ else asks in NumPy, values to the same bits.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -21,7 +22,7 @@ from equipoise.kernels.value_nets import LayerArrays, PerceptronKernel
 from equipoise.search.public_features import PublicFeatures
 from equipoise.search.rule_book import RuleBook
 
-__all__ = ["NetLeaves", "RunBook"]
+__all__ = ["NetLeaves", "RunBook", "draw_leaves"]
 
 FloatArray = npt.NDArray[np.float64]
 SingleArray = npt.NDArray[np.float32]
@@ -151,6 +152,41 @@ class NetLeaves:
             shares = exponential(logits - logits.max(axis=1, keepdims=True))
             out[row, : places.size, : told.actions.size] = shares
         return out
+
+
+def draw_leaves(
+    features: PublicFeatures,
+    *,
+    hidden: int = 128,
+    layers: int = 3,
+    takes_roots: bool = True,
+    rng: np.random.Generator,
+) -> NetLeaves:
+    """Returns a network that knows nothing: its weights are drawn.
+
+    Args:
+        features: of the game.
+        hidden: units of a layer.
+        layers: hidden ones.
+        takes_roots: whether square roots of ranges are given.
+        rng: draws the weights.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.search.public_features import find_features
+    >>> from equipoise.trees import derive_public_game
+    >>> game = make_game("kuhn")
+    >>> found = draw_leaves(find_features(game, derive_public_game(game)), hidden=8, rng=np.random.default_rng(0))
+    >>> found.features.sizes.num_inputs
+    15
+    """
+    widths = [features.sizes.num_inputs, *[hidden] * layers, features.sizes.num_outputs]
+    drawn = []
+    for place, (before, after) in enumerate(itertools.pairwise(widths)):
+        weight = (rng.standard_normal((before, after)) / np.sqrt(before)).astype(np.float32)
+        bias = (0.1 * rng.standard_normal(after)).astype(np.float32)
+        slope = np.full(after, 0.25, np.float32) if place < layers else None
+        drawn.append(LayerArrays(weight, bias, slope, is_residual=False))
+    return NetLeaves(features, drawn, takes_roots=takes_roots)
 
 
 def _add_up(numbers: FloatArray) -> float:

@@ -244,23 +244,27 @@ class YardFeatures:
             unit=1.0,
         )
 
-    def _describe(self, state: YardPublicState) -> Iterable[float]:
-        situation = state.situation
-        for number in range(self._num_detectives):
-            stands = np.zeros(self._stations)
-            if number < len(situation.detectives) and situation.detectives[number] > 0:
-                stands[situation.detectives[number] - 1] = 1.0
-            yield from stands.tolist()
-        most = self._most_tickets
-        yield from (count / most for own in situation.tickets for count in own)
-        yield from (count / most for count in (*situation.fugitive_tickets, situation.doubles))
-        turn = 0 if state.actor == FUGITIVE else 1 + min(situation.mover, self._num_detectives - 1)
-        yield from (float(turn == who and state.actor >= 0) for who in range(self._num_detectives + 1))
-        yield float(situation.is_halfway)
+    def _describe(self, state: YardPublicState) -> npt.NDArray[np.float32]:
+        situation, count, most = state.situation, self._num_detectives, self._most_tickets
+        told = np.zeros(self.sizes.features, np.float32)
+        stands = [(number, at) for number, at in enumerate(situation.detectives[:count]) if at > 0]
+        told[[number * self._stations + at - 1 for number, at in stands]] = 1.0
+        tickets = [n for own in situation.tickets for n in own]
+        first = count * self._stations
+        told[first : first + len(tickets)] = np.array(tickets) / most
+        first += len(tickets)
+        rest = (*situation.fugitive_tickets, situation.doubles)
+        told[first : first + len(rest)] = np.array(rest) / most
+        first += len(rest)
+        if state.actor >= 0:
+            told[first + (0 if state.actor == FUGITIVE else 1 + min(situation.mover, count - 1))] = 1.0
+        first += count + 1
+        told[first] = situation.is_halfway
         if self._rounds == 1:
-            yield situation.num_moves / self._game.yard.num_rounds
-        else:
-            yield from (float(situation.num_moves == number) for number in range(self._rounds))
+            told[first + 1] = situation.num_moves / self._game.yard.num_rounds
+        elif situation.num_moves < self._rounds:
+            told[first + 1 + situation.num_moves] = 1.0
+        return told
 
     def _slot(self, actor: int, action: int) -> int:
         if action == PASS:

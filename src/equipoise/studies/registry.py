@@ -55,6 +55,7 @@ STUDIES: Mapping[str, Study[Any]] = LazyTable(
         "rl-baselines": "equipoise.studies.learning.rl_baselines:RL_BASELINES",
         "rnr": "equipoise.studies.responses.rnr:RNR",
         "safe-search": "equipoise.studies.search.safe_search:SAFE_SEARCH",
+        "scotland-yard": "equipoise.studies.learning.pog_yard:SCOTLAND_YARD",
         "storage-floor": "equipoise.studies.discounting.storage_floor:STORAGE_FLOOR",
         "supremus-lbr": "equipoise.studies.values.supremus_lbr:SUPREMUS_LBR",
         "supremus-match": "equipoise.studies.values.supremus_match:SUPREMUS_MATCH",

@@ -214,6 +214,10 @@ def test_rates_fall_as_the_paper_says():
     assert small.rate_at(small.steps) == pytest.approx(small.rate * small.final_rate)
 
 
+def test_policies_that_are_not_learnt_are_no_prior():
+    assert [PogSettings(policy_weight=weight).growth.uses_prior for weight in (0.01, 0.0)] == [True, False]
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -98,6 +98,11 @@ class ScotlandYardPublicGame:
         public = state.situation.public
         return f"{state.possible[private] or ''}|{public}" if player == FUGITIVE else f"|{public}"
 
+    def merge_infostate(self, player: int, infostate: str) -> str:
+        """Returns an information state without the way that Mr. X came."""
+        way, bar, public = infostate.partition("|")
+        return f"{way.split()[-1]}{bar}{public}" if player == FUGITIVE and way else infostate
+
     def public_state(self, state: YardPublicState) -> str:
         """Returns what `ScotlandYard.public_state` says."""
         return state.situation.public

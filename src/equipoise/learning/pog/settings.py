@@ -34,8 +34,8 @@ class PogSettings:
         recursive_queries; p_td1 -> outcomes; w_p -> policy_weight; alpha of B.1.1 -> share.
     Departs from the paper: networks are perceptrons with PReLU, on boards too, where the paper has residual towers;
         presets but `paper-*` are small (three hidden layers of 128), learn by Adam with a rate that falls as a cosine
-        of the step, and play with a running average of weights; searches of self-play fix both ranges and begin at the
-        present state, only play and tests are searched again safely.
+        of the step, and play with a running average of weights; but for boards they learn values alone; searches of
+        self-play fix both ranges and begin at the present state, only play and tests are searched again safely.
     Checked by: tests/learning/pog/.
     """
 
@@ -73,7 +73,7 @@ class PogSettings:
     decay_steps: int = 0  # steps of that factor
     prior_temperature: float = 1.0  # by which logits are divided before they weigh actions in walks
     value_weight: float = 1.0  # of the values' loss
-    policy_weight: float = 0.01  # of the policies' loss
+    policy_weight: float = 0.0  # of the policies' loss; 0: values alone, which were learnt better so (docs/methods)
     checks: int = 6  # tests of exploitability on the way, the last at the end
     check_seeds: int = 3  # of those on the way
     seeds: int = 12  # of the last
@@ -130,7 +130,7 @@ class PogSettings:
             first_children=self.first_children,
             exploration=self.walk_exploration,
             share_of_values=self.share_of_values,
-            uses_prior=self.uses_prior,
+            uses_prior=self.uses_prior and self.policy_weight > 0,  # what was never learnt is no prior
         )
 
     @property

@@ -24,11 +24,14 @@ from equipoise.studies.study import Claim, Conclusion, Measured, Point, Size, St
 __all__ = ["POG_BOARDS", "POG_SCALING", "PogBoardsConfiguration", "PogScalingConfiguration"]
 
 UCT, ALPHA_ZERO, DOUBLED = "against UCT", "against AlphaZero's search", "against half of it"
+POG: Final = "pog:{run},s={count},c={per_sweep:g}"
 AGENTS: Final = {UCT: "uct:{count}", ALPHA_ZERO: "mcts:{run},s={count}"}
 AT_ONCE: Final = 10  # games between two looks at whether to stop
 
 
-def _check(simulations: Sequence[int], games: int) -> None:
+def _check(simulations: Sequence[int], games: int, per_sweep: float) -> None:
+    if not 0.0 < per_sweep < float("inf"):
+        raise ConfigError(f"walks for each sweep must be above 0 and finite, got {per_sweep:g}")
     if not simulations or min(simulations) < 1:
         raise ConfigError(f"simulations must be at least 1, got {', '.join(map(str, simulations)) or 'none'}")
     if games < 2 or games % 2:
@@ -42,10 +45,11 @@ class PogBoardsConfiguration:
     run: str = "connect-four"
     simulations: tuple[int, ...] = (50,)
     games: int = 20
+    per_sweep: float = 1.0  # c: simulations of PoG for each sweep
     opponents: tuple[str, ...] = tuple(AGENTS)
 
     def __post_init__(self) -> None:
-        _check(self.simulations, self.games)
+        _check(self.simulations, self.games, self.per_sweep)
         if unknown := [name for name in self.opponents if name not in AGENTS]:
             raise ConfigError(f"the opponents are {', '.join(AGENTS)}, got {unknown[0]!r}")
 
@@ -57,9 +61,10 @@ class PogScalingConfiguration:
     run: str = "connect-four"
     simulations: tuple[int, ...] = (10, 20, 40)
     games: int = 20
+    per_sweep: float = 1.0  # c: simulations for each sweep
 
     def __post_init__(self) -> None:
-        _check(self.simulations, self.games)
+        _check(self.simulations, self.games, self.per_sweep)
 
 
 def _play(first: str, second: str, panel: str, curve: str, count: int, games: int) -> Iterator[tuple[float, Point]]:
@@ -80,8 +85,9 @@ def measure_boards(configuration: PogBoardsConfiguration) -> Iterator[Step]:
     pairs = list(itertools.product(configuration.opponents, configuration.simulations))
     for number, (who, count) in enumerate(pairs):
         other = AGENTS[who].format(count=count, run=name)
-        for share, point in _play(f"pog:{name},s={count}", other, name, who, count, configuration.games):
-            text = f"{name}: PoG({count},1) {who}"
+        ours = POG.format(run=name, count=count, per_sweep=configuration.per_sweep)
+        for share, point in _play(ours, other, name, who, count, configuration.games):
+            text = f"{name}: {_name(count, configuration.per_sweep)} {who}"
             yield Step(fraction=(number + share) / len(pairs), text=text, points=(point,))
 
 
@@ -89,10 +95,15 @@ def measure_scaling(configuration: PogScalingConfiguration) -> Iterator[Step]:
     """Yields shares of points of searches against those of the number of simulations before."""
     name, ladder = configuration.run, sorted(configuration.simulations)
     for number, (few, many) in enumerate(itertools.pairwise(ladder)):
-        first, second = f"pog:{name},s={many}", f"pog:{name},s={few}"
+        per_sweep = configuration.per_sweep
+        first, second = (POG.format(run=name, count=count, per_sweep=per_sweep) for count in (many, few))
         for share, point in _play(first, second, name, DOUBLED, many, configuration.games):
-            text = f"{name}: PoG({many},1) against PoG({few},1)"
+            text = f"{name}: {_name(many, per_sweep)} against {_name(few, per_sweep)}"
             yield Step(fraction=(number + share) / (len(ladder) - 1), text=text, points=(point,))
+
+
+def _name(count: int, per_sweep: float) -> str:
+    return f"PoG({count},{per_sweep:g})"
 
 
 def _estimate(shares: Sequence[float]) -> Estimate | None:
@@ -122,7 +133,7 @@ def conclude_boards(configuration: PogBoardsConfiguration, measured: Measured) -
             rows.append(
                 {
                     "game": configuration.run,
-                    "match": f"PoG({count},1) {who}",
+                    "match": f"{_name(count, configuration.per_sweep)} {who}",
                     "points, %": None if found is None else round(found.mean, 1),
                     "± (95 %)": None if found is None else round(found.half_width, 1),
                     "games": 2 * len(shares),
@@ -143,20 +154,22 @@ def conclude_scaling(configuration: PogScalingConfiguration, measured: Measured)
     """Returns Elo ratings of the ladder."""
     ladder = sorted(configuration.simulations)
     matches = [measured.runs(configuration.run, DOUBLED, many) for many in ladder[1:]]
-    ratings = _rate(ladder, matches) if all(matches) and len(ladder) > 1 else None
+    per_sweep = configuration.per_sweep
+    names = [_name(count, per_sweep) for count in ladder]
+    ratings = _rate(names, matches) if all(matches) and len(ladder) > 1 else None
     rows = tuple(
         {
             "game": configuration.run,
-            "play": f"PoG({count},1)",
+            "play": names[place],
             "Elo": None if ratings is None else round(ratings.elo[place]),
             "± (95 %)": None if ratings is None else round(ratings.half_widths[place]),
             "points against the one before, %": _round_mean(matches[place - 1]) if place else None,
         }
-        for place, count in enumerate(ladder)
+        for place in range(len(ladder))
     )
     claims = [
         Claim(
-            statement=f"PoG({many},1) is stronger than PoG({few},1)",
+            statement=f"{_name(many, per_sweep)} is stronger than {_name(few, per_sweep)}",
             source="section 4.2, Figure 8",
             verdict=_judge_share(_estimate(shares)),
             ours=_say(_estimate(shares)),
@@ -176,12 +189,12 @@ def conclude_scaling(configuration: PogScalingConfiguration, measured: Measured)
     return Conclusion(rows=rows, claims=tuple(claims), notes=_notes(configuration.run))
 
 
-def _rate(ladder: Sequence[int], matches: Sequence[Sequence[float]]) -> Ratings:
-    scores = np.zeros((len(ladder), len(ladder)))
+def _rate(names: Sequence[str], matches: Sequence[Sequence[float]]) -> Ratings:
+    scores = np.zeros((len(names), len(names)))
     for place, shares in enumerate(matches):
         won = 2.0 * sum(shares) / 100.0  # two games a deal
         scores[place + 1, place], scores[place, place + 1] = won, 2.0 * len(shares) - won
-    return fit_elo([f"PoG({count},1)" for count in ladder], scores)
+    return fit_elo(names, scores)
 
 
 def _round_mean(shares: Sequence[float]) -> float | None:
