@@ -99,6 +99,9 @@ class SpotFile:
         said += [f"{len(self.locks)} locks"] if self.locks else []
         return f"<SpotFile of {', '.join([repr(self.spot)[1:-1], *said])}>"
 
+    def _repr_html_(self) -> str:
+        return self.spot.as_html(repr(self))
+
 
 def load_spot(path: StrPath) -> SpotFile:
     """Returns the spot in a file; ranges that it keeps in files of their own are looked for beside it."""
