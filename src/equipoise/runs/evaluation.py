@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import Any, overload
@@ -79,8 +80,10 @@ def evaluate(
             found = evaluate_table(what, strategy, num_threads=num_threads)
         except (TypeError, ValueError) as error:  # what kernels say of arrays
             raise error if isinstance(error, EquipoiseError) else ConfigError(str(error)) from None
-        if not isinstance(what, HoldemTree):  # there rows may be weights
+        if not isinstance(what, HoldemTree):
             check_table(what, strategy)
+        elif strategy.size and not 0 <= strategy.min() <= strategy.max() < math.inf:  # rows may be weights there
+            raise ConfigError("what hands play in proportion to must be finite and at least 0")
         return found
     if strategy is not None:
         raise ConfigError(f"a table is evaluated on a tree such as build_history_tree(game), got {show_given(what)}")
