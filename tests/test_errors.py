@@ -240,7 +240,7 @@ def small_spot():
 
 
 def evaluate_river(number):
-    tree = library.trees.build_holdem_tree(small_spot())
+    tree = library.trees.build_holdem_tree(small_spot().spot)
     return library.evaluate(tree, np.full(tree.arrays.num_cells, number, np.float32))
 
 
