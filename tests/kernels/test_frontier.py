@@ -11,9 +11,11 @@ from equipoise.kernels.gates import GateKind, RootGate
 from equipoise.search.holdem.depth_limit import PLAIN, LeafChoices, limit_depth
 from equipoise.search.leaves import FixedLeaves, ZeroLeaves
 from equipoise.search.public import PublicProfile
+from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, tabulate_discounts
 from equipoise.trees.derive import derive_public_game
+from equipoise.trees.history import build_history_tree
 from equipoise.trees.holdem.tree import build_holdem_tree
 from equipoise.trees.public import build_public_tree
 from equipoise.trees.vector import TreeStrategy
@@ -21,6 +23,7 @@ from tests.search.blueprints import random_strategy
 from tests.solvers.test_holdem import spot
 
 TREE = build_public_tree(derive_public_game(make_game("leduc")))
+HISTORIES = build_history_tree(make_game("kuhn"))
 ROOTS = [int(node) for node in np.flatnonzero((TREE.actor >= 0) & (TREE.actor[TREE.parent] == -1))]
 
 
@@ -188,6 +191,20 @@ def test_evaluations_refuse_leaves_that_are_no_numbers(layout):
     frontier.evaluate = spoil
     with pytest.raises(ValueError, match="values of leaves must be finite numbers"):
         solver.evaluate()
+
+
+def test_a_table_is_evaluated_with_leaves_on_both_layouts():
+    limited, (trunk, frontier) = limited_turn(), cut(FixedLeaves(TREE, random_strategy(TREE, 8)).evaluate)
+    for solver in (
+        CFRSolver(limited.tree, CFRPlus(), dtype=np.float64, frontier=linear(limited)),
+        CFRSolver(trunk.tree, CFRPlus(), frontier=frontier, kernel=trunk.kernel),
+    ):
+        solver.iterate(3)
+        sums = solver.average_strategy()
+        found = evaluate(solver.tree, sums, frontier=solver.frontier)
+        assert found.best_response_values == pytest.approx(solver.evaluate().best_response_values, abs=1e-9)
+        with pytest.raises(ConfigError, match="need a tree of public states"):
+            evaluate(HISTORIES, np.zeros(0), frontier=solver.frontier)
 
 
 def test_other_leaves_than_a_holdem_kernel_was_bound_with_are_refused():
