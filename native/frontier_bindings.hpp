@@ -2,7 +2,9 @@
 // A frontier as the native module's functions take it: arrays, and a Python function that fills in values.
 #pragma once
 
+#include <cstdint>
 #include <exception>
+#include <utility>
 
 #include "bindings.hpp"
 #include "frontier.hpp"
@@ -32,16 +34,22 @@ class BoundFrontier {
     return frontier;
   }
 
-  // With the lock held again: throws what was raised.
-  void finish() {
-    if (raised_) std::rethrow_exception(std::exchange(raised_, nullptr));
+  // With the lock held again: throws what was raised; `take_done` then tells how many iterations had been done by then.
+  void finish(std::int64_t num_done = 0) {
+    if (!raised_) return;
+    num_done_ = num_done;
+    std::rethrow_exception(std::exchange(raised_, nullptr));
   }
+
+  // How many iterations the call did whose exception came out last; 0 once that has been asked.
+  std::int64_t take_done() { return std::exchange(num_done_, 0); }
 
  private:
   Frontier frontier_;
   NamedArrays arrays_;
   nb::object ask_;
   std::exception_ptr raised_;
+  std::int64_t num_done_ = 0;
 
   bool call() {
     try {

@@ -1230,6 +1230,8 @@ std::int64_t iterate_holdem(const HoldemForm& form, const Rule& rule, const Disc
           if (thread == 0 && pause && pause->has_stopped) {
             num_done = t - first_t;
             keep_pause(workspace, task.is_active, player, *pause);
+          } else if (thread == 0 && hooks.frontier && hooks.frontier->has_failed) {
+            num_done = t - first_t;
           }
           return;
         }

@@ -153,9 +153,9 @@ void bind_holdem_run(nb::module_& module, const char* name) {
                                                         hooks, pause);
                 });
               }
-              frontier.finish();
               pauses.stop(0);
               given.finish(rows, num_done);
+              frontier.finish(num_done);
               return num_done;
             });
           },

@@ -498,13 +498,15 @@ inline void restore_locks(const PublicForm& form, const TeamPlan& plan, int play
 
 // Runs iterations first_t .. first_t + num_iterations - 1, each of which updates both players once. `plans` are both
 // players', and their size is the team's; a prepared `workspace`. Ends early where the frontier gives up.
-inline void iterate(const PublicForm& form, const TeamPlan* plans, const Rule& rule, const Discount* discounts,
-                    std::int64_t first_t, std::int64_t num_iterations, bool is_alternating, const Tables& tables,
-                    PublicWorkspace& workspace, Team& team, const PublicHooks& hooks = {}) {
+inline std::int64_t iterate(const PublicForm& form, const TeamPlan* plans, const Rule& rule, const Discount* discounts,
+                            std::int64_t first_t, std::int64_t num_iterations, bool is_alternating,
+                            const Tables& tables, PublicWorkspace& workspace, Team& team,
+                            const PublicHooks& hooks = {}) {
   const int num_threads = static_cast<int>(plans[0].parts.size());
   Barrier barrier(num_threads);
   const Frontier& frontier = hooks.frontier;
   bool has_failed = false;
+  std::int64_t num_done = num_iterations;
   std::vector<double> kept;
   if (form.lock_start) {
     for (std::int32_t k = 0; k < form.lock_start[2]; ++k) kept.push_back(tables.regret_sum[form.locked_cell[k]]);
@@ -515,9 +517,12 @@ inline void iterate(const PublicForm& form, const TeamPlan* plans, const Rule& r
     double* const reach = tables.realization;
 
     // all threads have met before: nobody writes reaches while one thread reads them
-    const auto consult = [&] {
+    const auto consult = [&](std::int64_t t) {
       if (frontier.is_empty()) return true;
-      if (thread == 0) has_failed = !frontier.consult([&](int, std::int32_t cell) { return reach[cell]; });
+      if (thread == 0 && !frontier.consult([&](int, std::int32_t cell) { return reach[cell]; })) {
+        has_failed = true;
+        num_done = t - first_t;
+      }
       barrier.wait();
       return !has_failed;
     };
@@ -557,18 +562,19 @@ inline void iterate(const PublicForm& form, const TeamPlan* plans, const Rule& r
     for (std::int64_t t = first_t; t < first_t + num_iterations; ++t) {
       if (is_alternating) {
         for (int player = 0; player < 2; ++player) {
-          if (!consult()) return;
+          if (!consult(t)) return;
           evaluate(player);
           update_player(player, t);
         }
         continue;
       }
-      if (!consult()) return;
+      if (!consult(t)) return;
       for (int player = 0; player < 2; ++player) evaluate(player);
       barrier.wait();
       for (int player = 0; player < 2; ++player) update_player(player, t);
     }
   });
+  return num_done;
 }
 
 // Updates one player once per row of `discounts`, as the function of this name does on a history tree. `cfv` is over all

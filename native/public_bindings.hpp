@@ -62,14 +62,17 @@ struct BoundPublicForm {
     return teams[num_threads].data();
   }
 
-  void iterate_plans(const TeamPlan* plans, const Rule& rule, const Discount* rows, std::int64_t first_t,
-                     std::int64_t num_iterations, bool is_alternating, const Tables& tables,
-                     const PublicHooks& hooks = {}) {
+  std::int64_t iterate_plans(const TeamPlan* plans, const Rule& rule, const Discount* rows, std::int64_t first_t,
+                             std::int64_t num_iterations, bool is_alternating, const Tables& tables,
+                             const PublicHooks& hooks = {}) {
+    std::int64_t num_done = 0;
     workspace.lend(
         static_cast<int>(plans[0].parts.size()), [&](PublicWorkspace& own) { own.prepare(form, plans); },
         [&](PublicWorkspace& own) {
-          iterate(form, plans, rule, rows, first_t, num_iterations, is_alternating, tables, own, crew, hooks);
+          num_done =
+              iterate(form, plans, rule, rows, first_t, num_iterations, is_alternating, tables, own, crew, hooks);
         });
+    return num_done;
   }
 };
 

@@ -47,7 +47,10 @@ struct BoundHooks {
 }  // namespace
 
 void bind_public_hooks(nb::module_& module) {
-  nb::class_<BoundFrontier>(module, "Frontier").def(nb::init<>()).def(nb::init<const nb::dict&, nb::callable>());
+  nb::class_<BoundFrontier>(module, "Frontier")
+      .def(nb::init<>())
+      .def(nb::init<const nb::dict&, nb::callable>())
+      .def("take_done", &BoundFrontier::take_done);
   nb::class_<BoundHooks>(module, "PublicHooks").def(nb::init<int, int, double, const nb::dict&>());
   module.def(
       "bind_hooked_steps",
@@ -58,13 +61,15 @@ void bind_public_hooks(nb::module_& module) {
                                     const Discount* rows, std::int64_t first_t, std::int64_t num_iterations) {
           PublicHooks own = hooks.hooks;
           own.frontier = frontier.open();
+          std::int64_t num_done = 0;
           {
             nb::gil_scoped_release release;
-            bound.iterate_plans(plans, run.rule, rows, first_t, num_iterations, is_alternating, run.tables, own);
+            num_done =
+                bound.iterate_plans(plans, run.rule, rows, first_t, num_iterations, is_alternating, run.tables, own);
           }
-          frontier.finish();
-          hooks.finish(rows, num_iterations, run.tables.realization);
-          return num_iterations;
+          hooks.finish(rows, num_done, run.tables.realization);
+          frontier.finish(num_done);
+          return num_done;
         });
       },
       nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 5>(), nb::keep_alive<0, 6>(),

@@ -188,6 +188,8 @@ def test_what_only_python_can_say_is_refused_alike(ask, said):
         (lambda: library.solve("kuhn", library.Minimizer), "rule must be a rule such as DCFR(), or its name, got"),
         (lambda: library.evaluate(kuhn_tree(), np.ones(26)), "probabilities at 'J:' must sum to 1, got 2.0"),
         (lambda: library.evaluate(kuhn_tree(), -np.ones(26)), "probabilities must be finite and at least 0"),
+        (lambda: evaluate_river(math.nan), "what hands play in proportion to must be finite and at least 0"),
+        (lambda: evaluate_river(-1), "what hands play in proportion to must be finite and at least 0"),
         (lambda: library.evaluate(np.ones(26), kuhn_tree()), "a table is evaluated on a tree such as"),
         (lambda: library.solve("kuhn", seed=np.zeros(300)), "seed must be a whole number, got array([0., 0., 0.,"),
         (lambda: library.solve("kuhn", iterations=1).strategy.row(99), "index must be between 0 and 11, got 99"),
@@ -235,6 +237,11 @@ class Nothing:
 
 def small_spot():
     return library.load_spot(SPOT)
+
+
+def evaluate_river(number):
+    tree = library.trees.build_holdem_tree(small_spot().spot)
+    return library.evaluate(tree, np.full(tree.arrays.num_cells, number, np.float32))
 
 
 def kuhn_tree():

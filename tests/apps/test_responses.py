@@ -119,6 +119,7 @@ def test_the_vector_form_learns_too(equipoise, model):
         (["--against", "rnr:2,model.eq"], "probability of a model must be a number from 0 to 1"),
         (["--against", "static:nothing.eq"], "nothing.eq cannot be read"),
         (["--against", "abstract:["], "must be a regular expression"),
+        (["--against", "abstract:buckets.eq"], "is a regular expression over names of information states"),
         (["--against", "mimic:0.5,model.eq"], "give its --seat"),
         (["--against", "best", "--method", "external"], "for method cfr"),
         (["--against", "best", "--prune", "rbp"], "sweeps the whole tree"),

@@ -289,6 +289,7 @@ def test_a_saved_spot_is_evaluated(folder):
         ),
         (["solve", "turn.toml", "--prune", "rbs"], "--prune is for games, and for spots under --method external"),
         (["solve", "turn.toml", "--baseline", "infoset"], "--baseline is for games"),
+        (["solve", "turn.toml", "--max-histories", "5"], "--max-histories is for games"),
         (["solve", "turn.toml", "--method", "public-chance", "--prune", "rbs"], "method public-chance has no --prune"),
         (["solve", "turn.toml", "--method", "external", "--threads", "2"], "method external runs on one thread"),
         (["solve", "turn.toml", "--method", "external", "--precision", "int16"], "16 bits lose single updates"),

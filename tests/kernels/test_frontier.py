@@ -11,9 +11,11 @@ from equipoise.kernels.gates import GateKind, RootGate
 from equipoise.search.holdem.depth_limit import PLAIN, LeafChoices, limit_depth
 from equipoise.search.leaves import FixedLeaves, ZeroLeaves
 from equipoise.search.public import PublicProfile
+from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, tabulate_discounts
 from equipoise.trees.derive import derive_public_game
+from equipoise.trees.history import build_history_tree
 from equipoise.trees.holdem.tree import build_holdem_tree
 from equipoise.trees.public import build_public_tree
 from equipoise.trees.vector import TreeStrategy
@@ -21,6 +23,7 @@ from tests.search.blueprints import random_strategy
 from tests.solvers.test_holdem import spot
 
 TREE = build_public_tree(derive_public_game(make_game("leduc")))
+HISTORIES = build_history_tree(make_game("kuhn"))
 ROOTS = [int(node) for node in np.flatnonzero((TREE.actor >= 0) & (TREE.actor[TREE.parent] == -1))]
 
 
@@ -134,6 +137,101 @@ def test_what_a_callback_raises_comes_out_and_the_kernel_goes_on(num_threads):
     assert np.abs(solver.tables.regret_sum).max() > 0
 
 
+@pytest.mark.parametrize("layout", ["public", "holdem"])
+def test_iterations_before_an_exception_count(layout):
+    def begin():
+        limited = limited_turn() if layout == "holdem" else None
+        trunk, frontier = (
+            (limited, linear(limited)) if limited else cut(FixedLeaves(TREE, random_strategy(TREE, 8)).evaluate)
+        )
+        size = trunk.tree.hands[0][1].size if limited else trunk.tree.num_private[0, 1]
+        return CFRSolver(
+            trunk.tree,
+            DCFR(),
+            is_alternating=False,
+            frontier=frontier,
+            watched=[0],
+            gate=resolving_gate(size),
+            kernel=None if limited else trunk.kernel,
+        )
+
+    parted, whole = begin(), begin()
+    evaluate, answers = parted.frontier.evaluate, iter([None] * 4)
+
+    def fail_once(batch):
+        if next(answers, "over") == "over":
+            parted.frontier.evaluate = evaluate
+            raise KeyboardInterrupt
+        return evaluate(batch)
+
+    parted.frontier.evaluate = fail_once
+    parted.iterate(1)
+    with pytest.raises(KeyboardInterrupt):
+        parted.iterate(20)
+    assert parted.iteration == 4
+    parted.iterate(6)
+    whole.iterate(10)
+    state = parted.state()
+    for name, expected in whole.state().items():
+        np.testing.assert_array_equal(state[name], expected, err_msg=name)
+
+
+@pytest.mark.parametrize("layout", ["public", "holdem"])
+def test_evaluations_refuse_leaves_that_are_no_numbers(layout):
+    limited = limited_turn() if layout == "holdem" else None
+    trunk, frontier = (limited, linear(limited)) if limited else cut(ZeroLeaves().evaluate)
+    evaluate = frontier.evaluate
+
+    def spoil(batch):
+        values = evaluate(batch)
+        values.cfv[1][0, 0] = np.nan
+        return values
+
+    solver = CFRSolver(trunk.tree, CFR(), frontier=frontier, kernel=None if limited else trunk.kernel)
+    frontier.evaluate = spoil
+    with pytest.raises(ValueError, match="values of leaves must be finite numbers"):
+        solver.evaluate()
+
+
+def test_a_table_is_evaluated_with_leaves_on_both_layouts():
+    limited, (trunk, frontier) = limited_turn(), cut(FixedLeaves(TREE, random_strategy(TREE, 8)).evaluate)
+    for solver in (
+        CFRSolver(limited.tree, CFRPlus(), dtype=np.float64, frontier=linear(limited)),
+        CFRSolver(trunk.tree, CFRPlus(), frontier=frontier, kernel=trunk.kernel),
+    ):
+        solver.iterate(3)
+        sums = solver.average_strategy()
+        found = evaluate(solver.tree, sums, frontier=solver.frontier)
+        assert found.best_response_values == pytest.approx(solver.evaluate().best_response_values, abs=1e-9)
+        with pytest.raises(ConfigError, match="need a tree of public states"):
+            evaluate(HISTORIES, np.zeros(0), frontier=solver.frontier)
+
+
+def test_other_leaves_than_a_holdem_kernel_was_bound_with_are_refused():
+    limited = limited_turn()
+    solver = CFRSolver(limited.tree, CFRPlus(), frontier=limited.frontier)
+    solver.frontier = linear(limited)
+    for work in (lambda: solver.iterate(1), solver.evaluate):
+        with pytest.raises(ConfigError, match="begin another run"):
+            work()
+
+
+@pytest.mark.parametrize("layout", ["public", "holdem"])
+def test_reaches_at_the_root_that_make_no_sense_are_refused(layout):
+    tree = build_holdem_tree(TURN) if layout == "holdem" else TREE
+    sizes = [own.size for own in tree.hands[0]] if layout == "holdem" else tree.num_private[0].tolist()
+    first, second = (np.ones(size) for size in sizes)
+    given = [
+        ((np.full(sizes[0], np.nan), second), r"root_reach\[0\] must be finite"),
+        ((first, -second), r"root_reach\[1\] must be at least 0, got -1"),
+        ((first[1:], second), r"root_reach\[0\] must have shape"),
+        ((first,), "root_reach must be of both players, got 1"),
+    ]
+    for reach, message in given:
+        with pytest.raises(ValueError, match=message):
+            CFRSolver(tree, CFR(), root_reach=reach).iterate(1)
+
+
 def test_leaves_elsewhere_are_refused():
     solver = CFRSolver(TREE, CFR())
     far = [np.array([10**6], np.int32)]
@@ -143,6 +241,20 @@ def test_leaves_elsewhere_are_refused():
 
 
 TURN = spot("Ks7h2d4c", "TT+, A9s+, KQ|99+, AT+, QJs", menu="50%, a / a")
+
+
+def resolving_gate(size):
+    """Returns a gate of the second player at which every alternative is worth nothing."""
+    zeros = np.zeros(size)
+    return RootGate(
+        kind=GateKind.RESOLVING,
+        player=1,
+        mass=np.ones(size),
+        alternative=zeros,
+        deviation=zeros,
+        prior=zeros,
+        regret=np.zeros((2, size)),
+    )
 
 
 def limited_turn():
@@ -227,15 +339,7 @@ def test_a_frontier_below_a_gate():
     limited, runs = limited_turn(), []
     size = limited.tree.hands[0][1].size
     for frontier in (limited.frontier, linear(limited)):
-        gate = RootGate(
-            kind=GateKind.RESOLVING,
-            player=1,
-            mass=np.ones(size),
-            alternative=np.zeros(size),
-            deviation=np.zeros(size),
-            prior=np.zeros(size),
-            regret=np.zeros((2, size)),
-        )
+        gate = resolving_gate(size)
         runs.append(CFRSolver(limited.tree, CFRPlus(), dtype=np.float64, num_threads=2, frontier=frontier, gate=gate))
         runs[-1].iterate(12)
     np.testing.assert_allclose(runs[1].gate.reach, runs[0].gate.reach, atol=1e-6)

@@ -32,6 +32,8 @@ GROUNDS = ["leduc-1", "leduc-2", "public", "holdem"]
 class Ground:
     """A blueprint on a public tree, and the places where a round opens."""
 
+    rounding = 1e-12  # of values, as a share of all chips
+
     def __init__(self, profile, rounds, chips):
         self.profile, self.rounds, self.chips = profile, rounds, chips
         self.unit = chips / LEDUC.utility_range  # as much of all chips as one of Leduc's
@@ -91,6 +93,8 @@ class Ground:
 
 class HoldemGround(Ground):
     """The same on a hold'em tree."""
+
+    rounding = 1e-7  # strategies are given out in single precision
 
     def solver(self, place, searcher, method, **options):
         return super().solver(place, searcher, method, watched=(0,), **options)  # public trees watch their roots

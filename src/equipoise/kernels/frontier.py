@@ -139,7 +139,15 @@ class Frontier:
         for player, own in enumerate(owns):
             self.batch.reach[player].reshape(-1)[self.places[own]] = reach[player][self.cells[own]]
         self._question()
-        return [(self.cells[own], self.cfv[player].reshape(-1)[self.places[own]]) for player, own in enumerate(owns)]
+        found = [(self.cells[own], self.cfv[player].reshape(-1)[self.places[own]]) for player, own in enumerate(owns)]
+        if not all(np.isfinite(values).all() for _, values in found):
+            raise ValueError("values of leaves must be finite numbers")
+        return found
+
+    def take_done(self) -> int:
+        """Returns how many iterations the call had done out of which an exception came last; then 0."""
+        num_done: int = self.bound.take_done()
+        return num_done
 
     def reset(self) -> None:
         """Forgets nothing: evaluators have no memory of a run."""

@@ -16,7 +16,7 @@ from equipoise.kernels.calls import check_integer, check_player
 from equipoise.kernels.frontier import Frontier
 from equipoise.kernels.gates import RootGate, gate_arrays
 from equipoise.kernels.sweeps import SweepKernel, SweepTables
-from equipoise.kernels.vector import Hooks, Reaches, RunTables, WatchedValues
+from equipoise.kernels.vector import Hooks, Reaches, RunTables, WatchedValues, check_root_reach
 
 __all__ = [
     "DECISION",
@@ -236,9 +236,9 @@ class PublicKernel(SweepKernel):
             return None
         reach = self.root_reach()
         if root_reach is not None:
-            for player, cells in enumerate(self.root_cells):
-                check_array(f"root_reach[{player}]", root_reach[player], np.float64, cells.shape)
-                reach[cells] = root_reach[player]
+            first, second = self.root_cells
+            check_root_reach(root_reach, (first.size, second.size))
+            reach[first], reach[second] = root_reach
         if gate is not None:
             check_array("mass", gate.mass, np.float64, self.root_cells[gate.player].shape)
             reach[self.root_cells[gate.player]] = gate.reach

@@ -15,14 +15,27 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.kernels.arrays import check_array, check_finite
 from equipoise.kernels.gates import RootGate
 from equipoise.kernels.rules import KernelRule
 
-__all__ = ["NO_HOOKS", "Hooks", "Reaches", "RunTables", "VectorKernel", "WatchedValues"]
+__all__ = ["NO_HOOKS", "Hooks", "Reaches", "RunTables", "VectorKernel", "WatchedValues", "check_root_reach"]
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
 Reaches = tuple[FloatArray, FloatArray]  # [H] of both players
+
+
+def check_root_reach(root_reach: Reaches, sizes: tuple[int, int]) -> None:
+    """Raises unless both players' private states, so many, have reaches of at least 0 at the root."""
+    if len(root_reach) != len(sizes):
+        raise ValueError(f"root_reach must be of both players, got {len(root_reach)} arrays")
+    for player, (own, size) in enumerate(zip(root_reach, sizes, strict=True)):
+        name = f"root_reach[{player}]"
+        check_array(name, own, np.float64, (size,))
+        check_finite(name, own)
+        if size and own.min() < 0:
+            raise ValueError(f"{name} must be at least 0, got {own.min()}")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

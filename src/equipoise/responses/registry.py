@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.abstraction.solutions import SOLUTION_SUFFIX
 from equipoise.core.errors import ConfigError, ParseError
 from equipoise.kernels.arrays import draw_generator
 from equipoise.kernels.walks import WalkKernel
@@ -83,6 +84,11 @@ class ResponseEntry:
 
 def merge_by_pattern(tree: HistoryTree, pattern: str) -> npt.NDArray[np.int32]:
     """Returns `[I]` groups of information states whose names agree once what a pattern matches is taken out."""
+    if pattern.endswith(SOLUTION_SUFFIX):
+        raise ParseError(
+            f"a merging of a game is a regular expression over names of information states, got {pattern!r}; "
+            "a blueprint's buckets merge hands of hold'em spots"
+        )
     try:
         compiled = re.compile(pattern)
     except re.error as error:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import Any, overload
@@ -73,15 +74,7 @@ def evaluate(
     0.4583333333333333
     """
     if isinstance(what, AnyTree):
-        if strategy is None:
-            raise ConfigError(f"a tree is evaluated with a table over it: strategy is missing beside {what!r}")
-        try:
-            found = evaluate_table(what, strategy, num_threads=num_threads)
-        except (TypeError, ValueError) as error:  # what kernels say of arrays
-            raise error if isinstance(error, EquipoiseError) else ConfigError(str(error)) from None
-        if not isinstance(what, HoldemTree):  # there rows may be weights
-            check_table(what, strategy)
-        return found
+        return _evaluate_on_tree(what, strategy, num_threads)
     if strategy is not None:
         raise ConfigError(f"a table is evaluated on a tree such as build_history_tree(game), got {show_given(what)}")
     played = None if game is None else take_game(game)
@@ -103,6 +96,20 @@ def evaluate(
     is_public = not isinstance(able, PolicyAgent)
     tree = build_tree(played, max_histories=max_histories, reporter=Reporter())
     return measure_seeds(able, played, seeds=[seed], is_public=is_public, tree=tree).evaluations[0]
+
+
+def _evaluate_on_tree(tree: AnyTree, strategy: npt.NDArray[Any] | None, num_threads: int) -> Evaluation:
+    if strategy is None:
+        raise ConfigError(f"a tree is evaluated with a table over it: strategy is missing beside {tree!r}")
+    try:
+        found = evaluate_table(tree, strategy, num_threads=num_threads)
+    except (TypeError, ValueError) as error:  # what kernels say of arrays
+        raise error if isinstance(error, EquipoiseError) else ConfigError(str(error)) from None
+    if not isinstance(tree, HoldemTree):
+        check_table(tree, strategy)
+    elif strategy.size and not 0 <= strategy.min() <= strategy.max() < math.inf:  # rows may be weights there
+        raise ConfigError("what hands play in proportion to must be finite and at least 0")
+    return found
 
 
 def is_agent_text(path: Path) -> bool:

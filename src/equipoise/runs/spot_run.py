@@ -59,6 +59,7 @@ from equipoise.solvers.saved_state import name_tables
 from equipoise.solvers.stopping import DEFAULT_SECONDS, Stopping, StopReason
 from equipoise.solvers.substitution import WarmStart, WarmStartReport
 from equipoise.solvers.warm_start import warm_start
+from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 from equipoise.trees.holdem.locks import NodeLock
 from equipoise.trees.holdem.tree import HoldemPlan, HoldemTree, plan_holdem_tree
 from equipoise.trees.vector import CellTable, TreeStrategy
@@ -273,7 +274,8 @@ class SpotRun(SpotPlaces, Run):
         `CARRIED_ITERATIONS` at most, so that later iterations soon outweigh regrets that no longer hold.
         """
         if not isinstance(self.solver, CFRSolver):
-            raise ConfigError(f"tables are carried over by method cfr, got method {self.config.method}")
+            got = f"method {self.config.method}" if self.config.against is None else f"--against {self.config.against}"
+            raise ConfigError(f"tables are carried over by method cfr, of players against each other, got {got}")
         _check_same_spot(self, stored)
         state = dict(stored.state)
         if not np.array_equal(stored.tree.symmetries, self.tree.symmetries):
@@ -375,6 +377,8 @@ def refuse_game_options(request: RunRequest, method_name: str, *, is_against: bo
     for name in GAME_OPTIONS:
         if getattr(request, name) is not None:
             raise ConfigError(f"--{name} is for games; a spot has none")
+    if request.max_histories != DEFAULT_MAX_HISTORIES:
+        raise ConfigError("--max-histories is for games: a spot's tree is planned, and refused if memory is too small")
     able = [name for name, one in METHODS.items() if one.has_holdem]
     method = find_method(method_name)
     if not method.has_holdem:

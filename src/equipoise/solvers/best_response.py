@@ -170,7 +170,7 @@ def evaluate(
     True
     """
     check_num_threads(num_threads)
-    kernel = kernel or bind_kernel(tree)
+    kernel = kernel or bind_kernel(tree, frontier=frontier)
     best = kernel.values(
         strategy, is_best=True, respects_locks=respects_locks, frontier=frontier, num_threads=num_threads
     )

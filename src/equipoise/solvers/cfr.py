@@ -263,13 +263,21 @@ class CFRSolver(Generic[Tree]):
         self._step = _no_steps
 
     def iterate(self, num_iterations: int) -> None:
-        """Runs iterations, each of which updates every player once."""
+        """Runs iterations, each of which updates every player once.
+
+        What the frontier's evaluator raises comes out; `iteration` then counts what was done before.
+        """
         try:
             num_done = self._step(self.iteration + 1, num_iterations)
-        except TypeError:  # looked at here alone: a step that is bound checks nothing, and None is no number to it
-            check_integer("num_iterations", num_iterations, 0)
+            if num_done < 0:
+                num_done = self._iterate_unbound(num_iterations)
+        except BaseException as error:
+            if isinstance(error, TypeError):  # looked at here alone: a step that is bound checks nothing
+                check_integer("num_iterations", num_iterations, 0)
+            if isinstance(self.frontier, Frontier):  # whoever values leaves raised it; iterations before count
+                self.iteration += self.frontier.take_done()
             raise
-        self.iteration += num_done if num_done >= 0 else self._iterate_unbound(num_iterations)
+        self.iteration += num_done
 
     def _iterate_unbound(self, num_iterations: int) -> int:
         """Runs iterations by a call that checks and binds everything; binds further small steps. Returns its count."""
@@ -348,6 +356,8 @@ class CFRSolver(Generic[Tree]):
 
     def evaluate(self, *, respects_locks: bool = True) -> Evaluation:
         """Returns the exact quality of the average strategy, in the game's unit of utility.
+
+        Private states count as the tree has them at its root, whatever `root_reach` or a gate let into the run.
 
         Args:
             respects_locks: Whether best responses keep to the locks. If so, what is left to gain goes to nothing as the

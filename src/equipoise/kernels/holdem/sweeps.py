@@ -32,7 +32,15 @@ from equipoise.kernels.holdem.arrays import (
 from equipoise.kernels.holdem.leaves import HoldemLeaves
 from equipoise.kernels.rules import KernelRule, check_discounts
 from equipoise.kernels.turns import LastBound, OneCaller
-from equipoise.kernels.vector import NO_HOOKS, Hooks, Reaches, RunTables, VectorKernel, WatchedValues
+from equipoise.kernels.vector import (
+    NO_HOOKS,
+    Hooks,
+    Reaches,
+    RunTables,
+    VectorKernel,
+    WatchedValues,
+    check_root_reach,
+)
 
 __all__ = [
     "HoldemKernel",
@@ -343,6 +351,11 @@ class HoldemKernel(VectorKernel):
     def _bind_hooks(self, hooks: Hooks) -> Any:
         """Returns hooks as the native module reads them; leaves are those that the kernel was bound with."""
         gate, watched, root_reach = hooks.gate, hooks.watched, hooks.root_reach
+        if hooks.frontier is not None and hooks.frontier is not self.leaves:
+            raise ConfigError("leaves of a hold'em tree are bound with its kernel, got others: begin another run")
+        if root_reach is not None:
+            root = self.arrays.board(0)
+            check_root_reach(root_reach, (root.num_hands_0, root.num_hands_1))
         reach, seen = np.zeros(0), watched or WatchedValues((), ((), ()))
         arrays = gate_arrays(gate) | seen.native_arrays
         if gate is not None:
@@ -353,8 +366,6 @@ class HoldemKernel(VectorKernel):
         for player in (0, 1):
             rows = self.arrays.root_reach[player]
             if root_reach is not None:
-                num_held = self.arrays.board(0).num_hands[player]
-                check_array(f"root_reach[{player}]", root_reach[player], np.float64, (num_held,))
                 rows = np.pad(root_reach[player], (0, rows.size - root_reach[player].size))
             arrays[f"root_reach_{player}"] = rows
             own = slice(*seen.player_start[player : player + 2].tolist())
@@ -387,7 +398,7 @@ class HoldemKernel(VectorKernel):
         values = np.empty(self.arrays.num_rows(0, 0)), np.empty(self.arrays.num_rows(0, 1))
         evaluate = getattr(_native, f"holdem_evaluate_{strategy.dtype}")
         leaves, bound_frontier = self._bound_leaves
-        hooks = self._bind_hooks(Hooks(root_reach=root_reach))
+        hooks = self._bind_hooks(Hooks(root_reach=root_reach, frontier=frontier))
         # buffers of a frontier serve one call at a time; everything else is read alone
         with self._one_caller if isinstance(self.leaves, Frontier) else contextlib.nullcontext():
             is_done = evaluate(
