@@ -123,7 +123,7 @@ def _summary(run: GameRun | SpotRun, quality: Quality) -> Table:
     algorithm = " · ".join([*parts, config.updates if config.against is None else f"against {config.against}"])
     reason = str(run.stopped_by)
     if run.stopped_by is StopReason.TARGET and run.stopping.target is not None:
-        reason = f"{reason} ({format_small(run.stopping.target)})"
+        reason = f"{reason} ({run.format_exploitability(run.stopping.target)})"
     (what, name), *figures = _figures(run, quality).items()
     rows = {
         what: name,
