@@ -96,7 +96,8 @@ def lines(options: LinesOptions) -> None:
     else:
         console_lines = found[: options.limit or None]
         print_result(described["label"], is_quiet=options.quiet)
-        print_result(_as_table(console_lines, described), is_quiet=options.quiet)
+        if console_lines:
+            print_result(_as_table(console_lines, described), is_quiet=options.quiet)
         if len(console_lines) < len(found):
             console.print(f"{len(console_lines)} of {len(found):,} lines; --limit 0 shows all, --min-reach fewer")
     if not found:
@@ -124,7 +125,7 @@ def _explain_none(options: LinesOptions) -> str:
     """Returns which of the options left no line."""
     given = {"--street": options.street, "--depth": options.depth, "--min-reach": options.min_reach or None}
     asked = ", ".join(f"{name} {value}" for name, value in given.items() if value is not None)
-    return f"no line has {asked}" if asked else "the spot has no lines"
+    return f"no line is left by {asked}" if asked else "the spot has no lines"
 
 
 def _find_street(name: StreetName | None) -> Street | None:

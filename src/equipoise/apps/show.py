@@ -269,7 +269,8 @@ def _show_table(options: ShowOptions, file: SolvedGame) -> None:
     elif options.csv:
         write_document(format_csv(strategy.to_rows(rows)), options.out, is_quiet=options.quiet)
     else:
-        print_result(_as_table(strategy, rows, file.game), is_quiet=options.quiet)
+        if rows:
+            print_result(_as_table(strategy, rows, file.game), is_quiet=options.quiet)
         if len(rows) < len(matching):
             make_console(is_quiet=options.quiet).print(
                 f"{len(rows)} of {len(matching):,} information states; --limit 0 shows all"
