@@ -12,7 +12,7 @@ from sphinx.application import Sphinx
 DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS.parent / "scripts"))
 
-from api_pages import adapt_docstring, hide_colons, show_colons, write_api_pages  # noqa: E402 - found from here on
+from api_pages import adapt_docstring, hide_colons, list_names, show_colons, write_api_pages  # noqa: E402 - found from here on
 from results_pages import write_result_pages  # noqa: E402 - likewise
 
 import equipoise  # noqa: E402 - sorted after them
@@ -22,6 +22,7 @@ author = "the authors of Equipoise"
 version = release = equipoise.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 html_theme = "furo"
+pygments_dark_style = "monokai"  # that of the theme underlines names of modules
 html_title = f"Equipoise {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
@@ -59,8 +60,8 @@ def write_pages(app: Sphinx) -> None:
 
 def read_docstring(_app: Sphinx, what: str, _name: str, value: object, _options: Any, lines: list[str]) -> None:
     """Makes a docstring as it is written here one that Sphinx understands."""
-    if what == "data" and isinstance(value, Mapping):  # whose docstring is that of all dictionaries
-        lines[:] = ["What there is by name: " + ", ".join(f"`{name}`" for name in value) + "."]
+    if what == "data" and isinstance(value, Mapping):
+        lines[:] = [list_names(value)]
     adapt_docstring(lines)
     if what in {"attribute", "property", "data"}:
         hide_colons(lines)

@@ -23,9 +23,7 @@ for line in ("root", "check, bet 75%"):
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "river.eq"
     solution.save(path)
-    saved = equipoise.load(path)
-    assert isinstance(saved, equipoise.Solution)
-    better = saved.resume(target="0.1%")
+    better = equipoise.load(path).resume(target="0.1%")
 print(better)
 
 pot = spot.spot.root_pot

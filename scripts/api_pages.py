@@ -12,7 +12,7 @@ import importlib
 import inspect
 import pkgutil
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ __all__ = [
     "adapt_docstring",
     "find_public_names",
     "hide_colons",
+    "list_names",
     "show_colons",
     "write_api_pages",
 ]
@@ -87,7 +88,10 @@ def write_api_pages(folder: Path) -> None:
 
 def _format_index(rooms: list[str]) -> str:
     lines = [*_heading("Python reference"), "What ``equipoise`` and its rooms export. Everything else may change.", ""]
-    return "\n".join([*lines, ".. toctree::", "   :maxdepth: 1", "", *(f"   {room}" for room in rooms), ""])
+    lines += [".. list-table::", "   :widths: 30 70", ""]
+    for room in rooms:
+        lines += [f"   * - :py:mod:`{room}`", f"     - {_first_line(importlib.import_module(room))}"]
+    return "\n".join([*lines, "", ".. toctree::", "   :hidden:", "", *(f"   {room}" for room in rooms), ""])
 
 
 def _format_room(room: str, names: list[PublicName]) -> str:
@@ -109,6 +113,7 @@ def _format_name(public: PublicName) -> str:
         lines += [f".. autofunction:: {public.home}"]
     else:
         lines += [f".. autodata:: {public.home}"]
+        lines += ["   :no-value:"] if isinstance(public.value, Mapping) else []
     return "\n".join([*lines, ""])
 
 
@@ -117,12 +122,19 @@ def _heading(text: str) -> list[str]:
 
 
 def _first_line(value: Any) -> str:
-    """Returns the first line of what something says of itself; of a plain value that is nothing but its type's."""
+    """Returns the first line of what something says of itself; a plain value says nothing but its type's."""
+    if isinstance(value, Mapping):
+        return list_names(value)
     if not isinstance(value, type | ModuleType) and not inspect.isroutine(value):
         return f"``{value!r}``"
     lines = [(inspect.getdoc(value) or "").partition("\n")[0]]
     adapt_docstring(lines)
     return lines[0]
+
+
+def list_names(table: Mapping[str, Any]) -> str:
+    """Returns what a table has by name, whose own docstring is that of all dictionaries."""
+    return f"What there is by name: {', '.join(f'`{name}`' for name in table)}."
 
 
 def adapt_docstring(lines: list[str]) -> None:

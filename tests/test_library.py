@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The library as a user types it: at most five lines each, for a game and for a spot, strings as in the shell."""
 
+import dataclasses
 import os
 import signal
 import threading
@@ -12,6 +13,8 @@ import pytest
 import equipoise
 from equipoise.abstraction.solutions import open_solution
 from equipoise.core.errors import ConfigError
+from equipoise.runs.search_request import SearchRequest
+from equipoise.runs.solution import SearchOptions
 from equipoise.search.resolving import SubgameSolver
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.description import describe_node
@@ -111,11 +114,26 @@ def test_a_damaged_large_file_is_refused_where_it_is_read(large_file):
         equipoise.load(path).resume(iterations=20)
 
 
+def test_a_strategy_alone_is_no_solution():
+    strategy = equipoise.solve("kuhn", iterations=5).strategy
+    strategy.save("alone.eq")
+    with pytest.raises(equipoise.CheckpointError, match=r"alone\.eq holds a strategy alone, .* TabularStrategy\.load"):
+        equipoise.load("alone.eq")
+    assert equipoise.TabularStrategy.load("alone.eq").row(0) == strategy.row(0)
+
+
 def test_search_a_spot():
     solution = equipoise.solve("turn.toml", target="0.5%")
     found = solution.search("check", "maxmargin", iterations=50)
     assert found.as_json()["least_margin"] is not None
     assert found.searcher == 1
+
+
+def test_options_of_a_search_are_the_fields_of_its_request():
+    fields = {field.name: field.type for field in dataclasses.fields(SearchRequest)}
+    assert SearchOptions.__annotations__.keys() == fields.keys() - {"state", "method"}
+    with pytest.raises(equipoise.ConfigError, match="unknown option of a search 'state'"):
+        equipoise.solve("kuhn", iterations=5).search("root", state="p")
 
 
 def test_search_leduc():
@@ -350,7 +368,10 @@ def test_notebooks_show_results():
     assert "wins a game" in equipoise.match("call", "uniform", game="kuhn", hands=20)._repr_html_()
     assert "→" in spot.search("check", "resolve", iterations=3)._repr_html_()
     assert "confirmed" in equipoise.reproduce("coin-toss")._repr_html_()
-    assert "KK+" in spot.run.file.spot.ranges[0]._repr_html_()
+    file = equipoise.load_spot("turn.toml")
+    assert "KK+" in file.spot.ranges[0]._repr_html_()
+    assert file._repr_html_().count("<svg") == file.spot._repr_html_().count("<svg") == 2
+    assert "value of a best response" in equipoise.evaluate(game)._repr_html_()
 
 
 @pytest.mark.parametrize("given", ["solution", "strategy", "file", "agent", "made agent", "tree"])

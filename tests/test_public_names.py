@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 import types
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -154,6 +155,12 @@ def test_what_is_made_without_arguments_has_a_short_repr():
                 made.append(repr(thing()))
     assert len(made) > 40
     assert not [text for text in made if len(text) > 200]
+
+
+def test_what_tables_hold_has_a_short_repr():
+    tables = [thing for _, thing in public_things() if isinstance(thing, Mapping)]
+    assert len(tables) >= 3
+    assert not [repr(value) for table in tables for value in table.values() if len(repr(value)) > 200]
 
 
 def test_importing_the_library_loads_nothing_heavy():

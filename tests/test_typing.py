@@ -12,7 +12,7 @@ import pytest
 import equipoise
 
 PROGRAM = '''
-from typing import assert_type
+from typing import Any, assert_type
 
 import equipoise
 from equipoise.core.progress import Progress
@@ -41,6 +41,8 @@ found = solved.search("check", "reach-maxmargin", iterations=100)
 margin: float | None = found.least_margin
 assert_type(equipoise.match(solved, "search:turn.eq", hands=1000, runner="hands"), equipoise.MatchResult)
 assert_type(equipoise.agents.make("search:turn.eq"), equipoise.agents.Agent)
+assert_type(equipoise.load("turn.eq"), equipoise.Solution[Any])
+print(equipoise.load("turn.eq").resume(target="0.2%").search("check", "maxmargin").least_margin)
 assert_type(equipoise.reproduce("coin-toss").is_partial, bool)
 equipoise.plot_convergence({"dcfr": solution, "again": solved.progress}).savefig("curve.png")
 try:
@@ -74,11 +76,13 @@ def test_a_program_passes(check_types):
 
 def test_mistakes_are_found(check_types):
     program = ["import equipoise", "equipoise.slove", "equipoise.solve(7)", "equipoise.DCFR(alpha='one')"]
-    said = check_types("\n".join([*program, "equipoise.match('a', 'b', colour=1)"]))
+    program += ["equipoise.match('a', 'b', colour=1)", "equipoise.load('a.eq').search('', iterationz=1)"]
+    said = check_types("\n".join(program))
     assert '2: error: Module has no attribute "slove"' in said
     assert '3: error: No overload variant of "solve" matches argument type "int"' in said
     assert '4: error: Argument "alpha"' in said
     assert '5: error: Unexpected keyword argument "colour"' in said
+    assert '6: error: Unexpected keyword argument "iterationz"' in said
 
 
 def test_no_public_name_is_of_type_any(check_types):

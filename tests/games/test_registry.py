@@ -97,6 +97,12 @@ def test_gap_in_a_list_is_refused_in_a_label_as_elsewhere():
         parse_game("matrix(payoffs=1,,2;3,4)")
 
 
+def test_a_label_makes_a_game_as_a_name_does():
+    assert make_game("leduc(ranks=4)") == make_game("leduc", ranks=4)
+    with pytest.raises(UnknownNameError, match="unknown game"):
+        make_game("leduc(ranks=4)", suits=2)
+
+
 @pytest.mark.parametrize("name", game_names())
 def test_registered_name_is_the_name_of_the_spec(name):
     assert make_game(name).spec.name == name

@@ -97,11 +97,14 @@ def test_solve_takes_the_class(tmp_path):
         assert saved.table.row(0) == solution.strategy.row(0)
 
 
-def test_a_run_of_something_that_has_no_name_is_opened_as_its_strategy(tmp_path):
+def test_of_a_run_of_something_that_has_no_name_the_strategy_is_read(tmp_path):
     solution = equipoise.solve("kuhn", functools.partial(FixedHedge, horizon=10), iterations=20)
     solution.save(tmp_path / "own.eq")
-    loaded = equipoise.load(tmp_path / "own.eq")
-    assert isinstance(loaded, equipoise.TabularStrategy)
+    with pytest.raises(
+        equipoise.CheckpointError, match=r"own\.eq holds a run of a solver that no text names, which cannot"
+    ):
+        equipoise.load(tmp_path / "own.eq")
+    loaded = equipoise.TabularStrategy.load(tmp_path / "own.eq")
     assert loaded.row(0) == solution.strategy.row(0)
 
 

@@ -42,11 +42,11 @@ def run_shown(run: GameRun | SpotRun, options: SolveOptions, console: Console, f
     keeper = Keeper(run, options.out, reporter, folder)
     display = SolveDisplay(console, run.label, run.format_exploitability, run.format_value)
     with SignalFlag(is_immediate=run.is_exact, on_first=display.say_stopping) as flag:
-        kept = f" and keeps the work in {options.out}" if options.out is not None else ""
+        kept = f" and keeps the work in {options.out}" if options.out is not None else "; --out FILE would keep it"
         console.print(f"solving to {run.describe_limits()}; Ctrl-C stops it{kept}")
         _advance(run, keeper, flag, display, console)
         if not run.records:
-            console.print(f"interrupted within the first iteration: nothing is computed{' or saved' * bool(kept)} yet")
+            console.print("interrupted within the first iteration: nothing is computed or saved yet")
             raise typer.Exit(flag.exit_code)
         if options.out is not None:
             flag.on_first = display.say_saving

@@ -131,7 +131,7 @@ def find_text(kind: type[Any]) -> str | None:
 def describe_exception(error: BaseException) -> str:
     """Returns an exception in one line, with the line of the user's file that raised it where one did."""
     where = find_own_line(error)
-    said = " ".join(str(error).split())
+    said = " ".join(str(error.msg if isinstance(error, SyntaxError) and where else error).split())
     return f"{type(error).__name__}{f': {said}' if said else ''}{f' ({where})' if where else ''}"
 
 

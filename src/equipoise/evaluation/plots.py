@@ -467,8 +467,8 @@ def _draw_bars(axes: Axes, curves: Curves, *, names: Sequence[str], printed: Pri
         )
     label: str | None = IN_PRINT
     stated = {name: points for name, points in printed.items() if name in names}  # a run may have left some out
-    for name, points in stated.items():
-        values = [y for _, y in points]
+    for name, figures in stated.items():
+        values = [y for _, y in figures]
         axes.plot(values, [names.index(name)] * len(values), "D", color=INK, fillstyle="none", label=label)
         label = None
     if stated:

@@ -45,7 +45,8 @@ def make_game(name: str, **parameters: Any) -> Game[Any]:
     """Returns the game of that name; parameters may be given as text.
 
     Args:
-        name: A name from `game_names`, `openspiel:` and a game of OpenSpiel, `game.efg`, or `file.py:Class`.
+        name: A name from `game_names`, `openspiel:` and a game of OpenSpiel, `game.efg`, or `file.py:Class`; without
+            parameters also a label, as `parse_game` reads it.
         **parameters: What differs from the defaults that `describe_parameters` lists.
 
     >>> make_game("leduc", ranks="4").spec.parameters["ranks"]
@@ -60,6 +61,8 @@ def make_game(name: str, **parameters: Any) -> Game[Any]:
         if parameters:
             raise ConfigError(f"a file has no parameters, got {', '.join(parameters)} for {name}")
         return load_efg(name)
+    if "(" in name and not parameters:
+        return parse_game(name)
     game_class = _game_class(name)
     known = [row.name for row in parameter_rows(game_class)]
     for key in parameters:

@@ -83,7 +83,7 @@ class ProgressDisplay:
         self.update(share, describe_record(record, format_quality), picture=curve_of(records), is_last=is_last)
 
     def _tell_left(self, share: float | None) -> str | None:
-        if share is None or share < LEAST_SHARE:
+        if share is None or not LEAST_SHARE <= share < 1:
             return None
         return format_duration((time.monotonic() - self._began) * (1 - share) / share)
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypedDict, TypeVar, Unpack
 from equipoise.abstraction.solutions import open_solution
 from equipoise.core.checkpoint import Kind
 from equipoise.core.checks import check_callable, check_flag, check_number, check_text
-from equipoise.core.errors import ConfigError, UnknownNameError
+from equipoise.core.errors import CheckpointError, ConfigError, UnknownNameError
 from equipoise.core.files import StrPath
 from equipoise.core.formatting import format_duration, show_given
 from equipoise.core.frames import make_frame
@@ -92,6 +92,19 @@ class SolveOptions(TypedDict, total=False):
     updates_per_response: int | None
     seat: int | None
     merge: str | None
+
+
+class SearchOptions(TypedDict, total=False):
+    """What `Solution.search` takes beside the line and the method."""
+
+    player: int | None
+    iterations: int | None
+    rule: str
+    menu: str | None
+    leaves: str | None
+    expensive: bool
+    threads: int
+    max_histories: int
 
 
 class Solution(Generic[Found]):
@@ -379,7 +392,9 @@ class Solution(Generic[Found]):
         target = source.target if isinstance(source, StoredSpot) else source.stopping.target
         return plot_convergence(self, path, title=self._source.label, target=target)
 
-    def search(self, line: str, method: str = "reach-maxmargin", **how: Any) -> GameSearch | SpotSearch:
+    def search(
+        self, line: str, method: str = "reach-maxmargin", **how: Unpack[SearchOptions]
+    ) -> GameSearch | SpotSearch:
         """Returns the rest of the game solved again from one public state on, as if it had come up in play.
 
         Ctrl-C returns what the iterations so far have found.
@@ -398,9 +413,8 @@ class Solution(Generic[Found]):
         from equipoise.runs.search_spot import SpotSearch  # noqa: PLC0415 - slow to import
 
         check_text("line", line)
-        known = [field.name for field in dataclasses.fields(SearchRequest)]
-        for name in how.keys() - set(known):
-            raise UnknownNameError("option of a search", name, known)
+        for name in how.keys() - set(SearchOptions.__annotations__):
+            raise UnknownNameError("option of a search", name, SearchOptions.__annotations__)
         request = SearchRequest(state=line, method=method, **how)
         interrupted = threading.Event()
         run = functools.partial(run_in_pieces, is_interrupted=interrupted.is_set)
@@ -522,10 +536,11 @@ def prepare_run(
     return prepare_spot(subject, request, reporter)
 
 
-def load(path: StrPath) -> Solution[Any] | TabularStrategy:
-    """Returns what a file of `save` or of `solve --out` holds: a solution, or a strategy alone.
+def load(path: StrPath) -> Solution[Any]:
+    """Returns the solution in a file of `save` or of `solve --out`.
 
-    Alone is the strategy of a run by a solver of one's own that no text names: only its own program can go on with it.
+    A run by a solver of one's own that no text names is refused, as a strategy without a run is: only its own program
+    can go on with it, and what it found is what `TabularStrategy.load` reads.
     The tables of a spot stay in the file if they are large (beyond 256 MB): a line's boards and those that follow them
     are read when it is looked at, everything when the run goes on, is measured or saved.
 
@@ -546,7 +561,8 @@ def load(path: StrPath) -> Solution[Any] | TabularStrategy:
     if isinstance(saved, SolvedSpot):
         return Solution(_reopen(prepare_spot, saved.file, saved))
     if saved.run is None or saved.config.method not in METHODS:
-        return saved.table
+        held = "a strategy alone" if saved.run is None else "a run of a solver that no text names"
+        raise CheckpointError(f"{path} holds {held}, which cannot go on: TabularStrategy.load reads the strategy")
     return Solution(_reopen(prepare_game, saved.game, saved))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.markup import html_line, html_table, join_html
 from equipoise.kernels.arithmetic import multiply
 from equipoise.kernels.calls import check_num_threads
 from equipoise.kernels.frontier import Frontier
@@ -49,6 +50,12 @@ class Evaluation:
 
     values: tuple[float, ...]  # each player's utility under the profile
     best_response_values: tuple[float, ...]  # each player's utility when it alone deviates best
+
+    def _repr_html_(self) -> str:
+        columns = ["player", "value", "value of a best response", "gain"]
+        pairs = zip(self.values, self.best_response_values, strict=True)
+        rows = [[player, value, best, best - value] for player, (value, best) in enumerate(pairs)]
+        return join_html(html_line(f"exploitability {self.exploitability:.4g}"), html_table(columns, rows))
 
     @property
     def nash_conv(self) -> float:

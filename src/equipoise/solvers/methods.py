@@ -126,6 +126,9 @@ class Method:
     build_treeless: Callable[[Game[Any], HistoryTree | None, RunConfig], TreelessMCCFRSolver] | None = None
     merges_suits: bool = True  # whether boards of spots that differ by the names of suits may be one
 
+    def __repr__(self) -> str:
+        return f"<Method: {self.description}>"
+
 
 def find_method(name: str) -> Method:
     """Returns the method of that name."""

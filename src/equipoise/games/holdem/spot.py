@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError, EquipoiseError, ParseError
+from equipoise.core.markup import html_line, join_html
 from equipoise.games.holdem.betting import BettingRules, BettingState, Street, initial_betting
 from equipoise.games.holdem.cards import (
     FULL_DECK,
@@ -93,6 +94,14 @@ class HoldemSpot:
         first, second = (int(np.count_nonzero(self.live_weights(player))) for player in (0, 1))
         chips = f"pot {self.pot}, stacks {self.stacks[0]} and {self.stacks[1]}"
         return f"<HoldemSpot {self.name}: {chips}, {first} and {second} hands>"
+
+    def _repr_html_(self) -> str:
+        return self.as_html(repr(self))
+
+    def as_html(self, title: str) -> str:
+        """Returns a title over the squares of both ranges."""
+        squares = [f"<td>{held._repr_html_()}</td>" for held in self.ranges]
+        return join_html(html_line(title), f"<table><tbody><tr>{''.join(squares)}</tr></tbody></table>")
 
     @property
     def betting_rules(self) -> BettingRules:

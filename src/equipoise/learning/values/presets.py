@@ -11,6 +11,7 @@ import dataclasses
 from typing import Final
 
 from equipoise.core.errors import ConfigError, UnknownNameError
+from equipoise.core.formatting import brief_repr
 from equipoise.games.holdem.betting import Street
 from equipoise.learning.values.configuration import NetKind, NetStage, ValueNetConfig
 from equipoise.learning.values.labels import Labels
@@ -47,6 +48,8 @@ class NetRecipe:
     hours: float = 1.0  # of a core, for situations and training; shares of `--hours`
     settings: TrainingSettings = dataclasses.field(default_factory=TrainingSettings)
 
+    __repr__ = brief_repr
+
     @property
     def name(self) -> str:
         """Returns `river`, `turn-end` and so on."""
@@ -70,6 +73,9 @@ class Preset:
     name: str
     summary: str
     recipes: tuple[NetRecipe, ...]
+
+    def __repr__(self) -> str:
+        return f"<Preset {self.name}: networks {', '.join(recipe.name for recipe in self.recipes)}>"
 
     def find(self, name: str) -> NetRecipe:
         """Returns the recipe of a network; raises `ConfigError` with the names that there are."""
