@@ -348,7 +348,7 @@ def test_a_curve_of_few_decades_has_ordinates_to_read(iterations):
 
 def test_scores_of_a_match_replace_no_other_file():
     equipoise.solve("kuhn", iterations=10).save("kuhn.eq")
-    with pytest.raises(equipoise.CheckpointError, match=r"kuhn\.eq holds a run, expected a match"):
+    with pytest.raises(equipoise.CheckpointError, match=r"kuhn\.eq holds a game's run, expected a match"):
         equipoise.match("call", "uniform", game="kuhn", hands=10, out="kuhn.eq")
     assert equipoise.load("kuhn.eq").progress[-1].iteration == 10
     for _ in range(2):

@@ -103,5 +103,5 @@ def test_other_kinds_are_refused(tmp_path):
     checkpoint.save(tmp_path / "tree.eq", Kind.TREE, {}, {})
     with pytest.raises(CheckpointError, match="holds a tree, expected"):
         open_solution(tmp_path / "tree.eq")
-    with pytest.raises(CheckpointError, match="holds a spot, expected a run"):
+    with pytest.raises(CheckpointError, match="holds a hold'em spot, expected a game's run"):
         open_solution(FILES / "turn.eq", Kind.RUN)

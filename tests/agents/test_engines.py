@@ -91,6 +91,7 @@ def test_engine_that_resigns_passes(tmp_path):
     ("text", "game", "message"),
     [
         ("uci:no-such-engine", CHESS, "there is no program 'no-such-engine'"),
+        ("uci:no-such-engine.py", CHESS, "Python starts it: python3 no-such-engine.py"),
         ("uci:seconds=0,python3", CHESS, "positive number, got seconds=0"),
         ("uci:nodes=1.5,python3", CHESS, "got nodes=1.5"),
         ("uci:seconds=1,seconds=2,python3", CHESS, "given once"),

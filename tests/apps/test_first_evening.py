@@ -114,3 +114,24 @@ def test_runs_leave_a_log_of_events(equipoise, tmp_path):
     equipoise("solve", "kuhn", "--iterations", 20, "--run", "run", "-q")
     lines = (tmp_path / "run" / "events.jsonl").read_text().splitlines()
     assert [f'"event": "{name}"' in line for name, line in (("begin", lines[0]), ("end", lines[-1]))] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        ("lines kuhn.eq", 2, "kuhn.eq holds a game's run, expected a hold'em spot"),
+        ("tree kuhn.eq", 2, "plays as the agent file:kuhn.eq"),
+        ("tree river.toml", 2, "a hold'em spot is solved first"),
+        ("solve river.toml -n 3000 --target '5%'", 0, "target (1.2 chips (5% of the pot"),
+        ("evaluate uniform --game kuhn", 0, "kuhn, 1 seed\n"),
+        ("search river.eq --line check --iterations 5", 0, "chips of the pot"),
+    ],
+)
+def test_what_is_mistaken_or_left_out_is_said(command, code, said, equipoise, tmp_path):
+    shutil.copy(EXAMPLES / "spots" / "river.toml", tmp_path)
+    equipoise("solve", "kuhn", "-n", 5, "--out", "kuhn.eq")
+    solved = equipoise("solve", "river.toml", "-n", 5, "--out", "river.eq")
+    assert solved.code in (0, 3)
+    done = equipoise(*shlex.split(command))
+    assert done.code == code
+    assert said in done.out + done.err

@@ -49,7 +49,8 @@ def test_show_filters_and_formats(equipoise):
     outcome = equipoise("show", "kuhn.eq", "--limit", 3)
     assert "check" in outcome.out
     assert "3 of 12 information states" in outcome.err
-    assert "no information state matches" in equipoise("show", "kuhn.eq", "-i", "nothing").err
+    nothing = equipoise("show", "kuhn.eq", "-i", "nothing")
+    assert "no information state matches 'nothing'; they look like 'J:'" in nothing.err
     assert equipoise("show", "kuhn.eq", "--csv", "--json").code == 2
     assert "--grid is a picture for people" in equipoise("show", "kuhn.eq", "--csv", "--grid").err
 
@@ -58,7 +59,7 @@ def test_another_kind_of_file_is_refused(equipoise):
     checkpoint.save("tree.eq", Kind.TREE, {}, {})
     outcome = equipoise("show", "tree.eq")
     assert outcome.code == 2
-    assert "holds a tree, expected a run or a strategy" in outcome.err
+    assert "holds a tree, expected a game's run or a strategy" in outcome.err
 
 
 def test_other_rules_of_the_game_are_refused(equipoise):

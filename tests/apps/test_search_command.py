@@ -128,7 +128,7 @@ def test_a_spot_shows_strategy_margins_and_price(river):
     assert "river Ks7h2d5c9h, check: 100 in the pot, 200 behind, ip searches" in result.stdout
     assert "ip, strategy so far > now" in result.stdout
     assert "reach-maxmargin, 100 iterations in" in result.stdout
-    assert "oop's best response has" in result.stdout
+    assert "oop's best response takes" in result.stdout
 
 
 @pytest.mark.parametrize("method", ["unsafe", "resolve", "maxmargin", "reach-maxmargin"])

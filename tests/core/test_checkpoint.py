@@ -125,7 +125,7 @@ def test_newer_format_is_refused_with_both_versions(saved):
 
 
 def test_wrong_kind_is_refused_with_what_was_expected(saved):
-    with pytest.raises(CheckpointError, match="holds a run, expected a tree or a strategy"):
+    with pytest.raises(CheckpointError, match="holds a game's run, expected a tree or a strategy"):
         checkpoint.load(saved, Kind.TREE, Kind.STRATEGY)
 
 
@@ -233,7 +233,7 @@ def test_what_a_file_does_not_have_is_not_read(large):
             reader.read_slice("names", 0, 1)
         with pytest.raises(CheckpointError, match="two has 300,000 numbers, asked for 5 to 300,001"):
             reader.read_slice("two", 5, 300_001)
-    with pytest.raises(CheckpointError, match="holds a spot, expected a run"):
+    with pytest.raises(CheckpointError, match="holds a hold'em spot, expected a game's run"):
         CheckpointReader(large, Kind.RUN)
 
 

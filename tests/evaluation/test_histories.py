@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hands in files: another program plays them again and comes to the same chips; people can read them."""
 
+import resource
+
 import numpy as np
 import pokerkit
 import pytest
@@ -52,6 +54,26 @@ def test_all_ins_scored_by_their_expectation_are_still_dealt():
     text = format_text(game, PlayedHand(0, (0, 1), actions), ("a", "b"), 1)
     assert "b: all-in\n  a: call\n" in text
     assert "; board" not in text.splitlines()[1]
+    assert [len(line.split()) for line in text.splitlines() if line.startswith("  dealt")] == [3, 1 + 5]
+
+
+@pytest.mark.parametrize("num_written", [0, 1])
+def test_a_full_disk_cuts_no_hand_in_two(tmp_path, num_written):
+    path = tmp_path / "h.txt"
+    writer = HandWriter(path, make_game("holdem"), ("a", "b"))
+    hand = PlayedHand(0, (0, 1), (0, 5, 10, 15, 0))
+    writer([hand] * num_written)
+    whole = path.read_bytes() if num_written else b""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(whole) + 20, limits[1]))
+    try:
+        with pytest.raises(CheckpointError, match=r"cannot write .*h\.txt"):
+            writer([hand])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    writer.close()
+    assert path.exists() == bool(num_written)
+    assert not num_written or path.read_bytes() == whole
 
 
 @pytest.mark.parametrize("game", ["kuhn", "leduc", "liars_dice", "goofspiel", "holdem_endgame"])

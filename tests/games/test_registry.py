@@ -60,6 +60,20 @@ def test_bad_parameter_says_what_is_allowed(name, parameters, message):
     assert str(caught.value) == message
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("turn.toml", "a hold'em spot is solved first"),
+        ("kuhn.eq", "plays as the agent file:kuhn.eq"),
+        ("coin.py", "is written coin.py:CLASS"),
+    ],
+)
+def test_files_in_the_place_of_a_game_are_told_their_own_place(name, said):
+    with pytest.raises(ConfigError, match="expected a game such as kuhn, got") as caught:
+        make_game(name)
+    assert said in str(caught.value)
+
+
 def test_unknown_game_offers_the_nearest_names():
     with pytest.raises(UnknownNameError, match="unknown game 'leducs'; did you mean leduc") as caught:
         make_game("leducs")

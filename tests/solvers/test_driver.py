@@ -141,3 +141,11 @@ def test_a_solver_that_stands_still_is_asked_once(start):
     records = list(run(solver, iterations=100))
     assert [record.iteration for record in records] == [1, 2, 3, 4, 5]
     assert len(solver.calls) == 6
+
+
+def test_who_interrupts_before_the_first_iteration_waits_for_no_evaluation(start, monkeypatch):
+    solver = start(lambda _: 1.0, evaluation_cost=10.0)
+    monkeypatch.setattr(TimedSolver, "can_stop", True, raising=False)
+    monkeypatch.setattr(TimedSolver, "stop", lambda _: None, raising=False)
+    assert list(run(solver, iterations=5, is_interrupted=lambda: True)) == []
+    assert solver.now == 500.0

@@ -287,7 +287,7 @@ def test_files_that_do_not_fit_their_spot_are_refused(tmp_path, metadata, arrays
 
 def test_another_kind_of_file_is_refused(tmp_path):
     checkpoint.save(tmp_path / "tree.eq", Kind.TREE, {}, {})
-    with pytest.raises(CheckpointError, match="holds a tree, expected a spot"):
+    with pytest.raises(CheckpointError, match="holds a tree, expected a hold"):
         SolvedSpot(tmp_path / "tree.eq")
 
 

@@ -5,6 +5,7 @@ import dataclasses
 import json
 from pathlib import Path
 
+import matplotlib
 import pytest
 
 from equipoise.apps.display import make_console
@@ -15,7 +16,7 @@ from equipoise.studies.discounting.dcfr_goofspiel import DCFR_GOOFSPIEL, Goofspi
 from equipoise.studies.discounting.dcfr_toy import DCFR_TOY, ToyConfiguration, find_certainty
 from equipoise.studies.discounting.liars_dice_baselines import LIARS_DICE_BASELINES, LiarsDiceConfiguration
 from equipoise.studies.registry import STUDIES, find_study
-from equipoise.studies.report import check_output_directory, print_result, write_result
+from equipoise.studies.report import check_output_directory, draw_result, print_result, write_result
 from equipoise.studies.study import Measured, Point, Size, StudyResult, Verdict
 from tests.studies.squares import SQUARES, Squares
 
@@ -136,7 +137,7 @@ def test_study_without_a_size_is_refused():
         dataclasses.replace(SQUARES, sizes={Size.QUICK: Squares()})
 
 
-@pytest.mark.parametrize("name", ["dcfr-toy", "liars-dice-baselines", "rebel-liars-dice"])
+@pytest.mark.parametrize("name", ["dcfr-toy", "liars-dice-baselines", "rebel-liars-dice", "supremus-lbr"])
 def test_pictures_show_the_figures_of_the_text(name):
     stored = StudyResult.from_json(json.loads((RESULTS / f"{name}.json").read_text()))
     axes = plot_panels(
@@ -147,6 +148,16 @@ def test_pictures_show_the_figures_of_the_text(name):
     assert any(line.get_label() == "in the paper" for line in axes[0].lines)
     for panel, curves in find_study(name).printed.items():
         assert set(stored.curves.get(panel, curves)) & set(curves), panel  # the same names
+
+
+def test_pictures_of_smaller_games_show_no_figures_of_the_larger(tmp_path):
+    stored = StudyResult.from_json(json.loads((RESULTS / "value-net-losses.json").read_text()))
+    whole = dataclasses.replace(stored, configuration={**stored.configuration, "data": "situations"})
+    pictures = [tmp_path / name for name in ("small.svg", "whole.svg")]
+    with matplotlib.rc_context({"svg.fonttype": "none"}):
+        for result, picture in zip((stored, whole), pictures, strict=True):
+            assert draw_result(find_study(stored.study), result, picture)
+    assert ["in the paper" in picture.read_text() for picture in pictures] == [False, True]
 
 
 def test_registry_knows_each_study_by_its_name():

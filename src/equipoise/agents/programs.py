@@ -77,7 +77,8 @@ def parse_command(command: str, given: str, agent: str, kind: str) -> list[str]:
     if not words:
         raise ConfigError(f"{kind} is written {agent}:COMMAND, got nothing but {given[:SHOWN]!r}")
     if shutil.which(words[0]) is None:
-        raise ConfigError(f"there is no program {words[0]!r} to start as {kind}")
+        remedy = f"; Python starts it: python3 {words[0]}" if words[0].endswith(".py") else ""
+        raise ConfigError(f"there is no program {words[0]!r} to start as {kind}{remedy}")
     return words
 
 

@@ -172,6 +172,6 @@ def _report(
     rows = [("per game", *(format_small(value) for value in figures.values()))]
     if scale is not None:
         rows.append(("mbb/h", *(f"{value * scale:,.1f}" for value in figures.values())))
-    title = f"{text} in {format_game(game)}, {len(found.evaluations)} seeds"
+    title = f"{text} in {format_game(game)}, {len(found.evaluations)} seed{'s' if len(found.evaluations) > 1 else ''}"
     print_result(make_rows(("exploitability", *figures), rows, title=title), is_quiet=is_quiet)
     make_console(is_quiet=is_quiet).print(f"exact for each seed, in {format_duration(seconds)}")

@@ -96,11 +96,12 @@ def lines(options: LinesOptions) -> None:
     else:
         console_lines = found[: options.limit or None]
         print_result(described["label"], is_quiet=options.quiet)
-        print_result(_as_table(console_lines, described), is_quiet=options.quiet)
+        if console_lines:
+            print_result(_as_table(console_lines, described), is_quiet=options.quiet)
         if len(console_lines) < len(found):
             console.print(f"{len(console_lines)} of {len(found):,} lines; --limit 0 shows all, --min-reach fewer")
     if not found:
-        console.print("no line is played that often", style="yellow")
+        console.print(_explain_none(options), style="yellow")
 
 
 def export(options: ExportOptions) -> None:
@@ -118,6 +119,13 @@ def export(options: ExportOptions) -> None:
         )
     size = format_bytes(options.out.stat().st_size)
     console.print(f"{num_written:,} decisions, {size} written to {options.out}")
+
+
+def _explain_none(options: LinesOptions) -> str:
+    """Returns which of the options left no line."""
+    given = {"--street": options.street, "--depth": options.depth, "--min-reach": options.min_reach or None}
+    asked = ", ".join(f"{name} {value}" for name, value in given.items() if value is not None)
+    return f"no line is left by {asked}" if asked else "the spot has no lines"
 
 
 def _find_street(name: StreetName | None) -> Street | None:

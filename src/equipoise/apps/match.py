@@ -69,7 +69,7 @@ class MatchOptions:
         "Where to keep it": ("out", "hands_out", "run", "resume", "overwrite", "json", "quiet"),
     }
 
-    agents: Annotated[list[str], typer.Argument(help=f"Two or more of: {describe_agents()}.", metavar="AGENT...")]
+    agents: Annotated[list[str], typer.Argument(help=f"Two or more agents: {describe_agents()}.", metavar="AGENT...")]
     game: Annotated[
         str | None,
         typer.Option("--game", "-g", help="What is played (default: the file's game).", autocompletion=complete_game),

@@ -144,7 +144,12 @@ def _list_studies(options: ReproduceOptions) -> None:
 
 
 def _say_cost(row: dict[str, Any]) -> str:
-    """Returns what a quick study takes."""
-    seconds, peak = row["quick"]["cpu_seconds"], row["quick"]["peak_bytes"]
-    said = ["not measured"] if seconds is None else [format_duration(seconds), format_bytes(peak)]
+    """Returns what a quick study takes; where that was not measured, how long a kept result took on the clock."""
+    cost = row["quick"]
+    if cost["cpu_seconds"] is not None:
+        said = [format_duration(cost["cpu_seconds"]), format_bytes(cost["peak_bytes"])]
+    elif cost["elapsed_seconds"] is not None:
+        said = [f"{format_duration(cost['elapsed_seconds'])} by the clock, {cost['size']} size"]
+    else:
+        said = ["not measured"]
     return "\n".join([*said, *([f"--data: {row['data']}"] if row["data"] else [])])

@@ -77,11 +77,11 @@ def show_spot_search(search: SpotSearch, limit: int) -> Group:
 
 def _price(search: SpotSearch) -> str:
     before, after = search.responses()
-    least = f"least margin {_chips(search.result.least_margin)}; " if search.is_safe else ""
+    least = f"least margin {_chips(search.result.least_margin)} chips; " if search.is_safe else ""
     was = "" if before is None else f"{_chips(before)} > "
     return (
         f"{search.request.method}, {search.iterations:,} iterations in {format_duration(search.seconds)}; {least}"
-        f"{POSITIONS[search.opponent]}'s best response has {was}{_chips(after)} of the pot"
+        f"{POSITIONS[search.opponent]}'s best response takes {was}{_chips(after)} chips of the pot"
     )
 
 

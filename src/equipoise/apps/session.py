@@ -42,11 +42,11 @@ def run_shown(run: GameRun | SpotRun, options: SolveOptions, console: Console, f
     keeper = Keeper(run, options.out, reporter, folder)
     display = SolveDisplay(console, run.label, run.format_exploitability, run.format_value)
     with SignalFlag(is_immediate=run.is_exact, on_first=display.say_stopping) as flag:
-        kept = f" and keeps the work in {options.out}" if options.out is not None else ""
+        kept = f" and keeps the work in {options.out}" if options.out is not None else "; --out FILE would keep it"
         console.print(f"solving to {run.describe_limits()}; Ctrl-C stops it{kept}")
         _advance(run, keeper, flag, display, console)
         if not run.records:
-            console.print(f"interrupted within the first iteration: nothing is computed{' or saved' * bool(kept)} yet")
+            console.print("interrupted within the first iteration: nothing is computed or saved yet")
             raise typer.Exit(flag.exit_code)
         if options.out is not None:
             flag.on_first = display.say_saving
@@ -123,7 +123,7 @@ def _summary(run: GameRun | SpotRun, quality: Quality) -> Table:
     algorithm = " · ".join([*parts, config.updates if config.against is None else f"against {config.against}"])
     reason = str(run.stopped_by)
     if run.stopped_by is StopReason.TARGET and run.stopping.target is not None:
-        reason = f"{reason} ({format_small(run.stopping.target)})"
+        reason = f"{reason} ({run.format_exploitability(run.stopping.target)})"
     (what, name), *figures = _figures(run, quality).items()
     rows = {
         what: name,

@@ -269,13 +269,21 @@ def _show_table(options: ShowOptions, file: SolvedGame) -> None:
     elif options.csv:
         write_document(format_csv(strategy.to_rows(rows)), options.out, is_quiet=options.quiet)
     else:
-        print_result(_as_table(strategy, rows, file.game), is_quiet=options.quiet)
+        if rows:
+            print_result(_as_table(strategy, rows, file.game), is_quiet=options.quiet)
         if len(rows) < len(matching):
             make_console(is_quiet=options.quiet).print(
                 f"{len(rows)} of {len(matching):,} information states; --limit 0 shows all"
             )
     if not matching:
-        make_console(is_quiet=options.quiet).print("no information state matches", style="yellow")
+        make_console(is_quiet=options.quiet).print(_explain_none(options, strategy), style="yellow")
+
+
+def _explain_none(options: ShowOptions, strategy: TabularStrategy) -> str:
+    """Returns what was looked for in vain, and what there is."""
+    whose = "" if options.player is None else f" of player {options.player}"
+    some = ", ".join(map(repr, strategy.infostates[:3]))
+    return f"no information state{whose} matches {options.infostate or '*'!r}; they look like {some}"
 
 
 def _show_state(options: ShowOptions, file: SolvedGame) -> None:

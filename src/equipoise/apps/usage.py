@@ -55,6 +55,8 @@ def _describe_missing(error: Any) -> str | None:
     if param is None or not type(error).__name__.startswith("Missing"):
         return None
     meant = " ".join((getattr(param, "help", None) or "").split()).rstrip(".")
+    if len(meant) > MOST_MEANT:
+        meant = meant.partition(":")[0]  # what it is, without all that it may be
     return f"{_name(param)} is missing" + (f": {meant[:1].lower()}{meant[1:]}" if 0 < len(meant) <= MOST_MEANT else "")
 
 

@@ -65,6 +65,18 @@ class Kind(enum.StrEnum):
     TABLE = "table"  # numbers that take long to compute, such as hand strengths
 
 
+CONTENTS: Final[Mapping[Kind, str]] = {  # as messages call them
+    Kind.STRATEGY: "a strategy",
+    Kind.RUN: "a game's run",
+    Kind.SPOT: "a hold'em spot",
+    Kind.BLUEPRINT: "a blueprint",
+    Kind.MATCH: "a match",
+    Kind.TREE: "a tree",
+    Kind.SITUATIONS: "situations",
+    Kind.TABLE: "a table of numbers",
+}
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
     """The content of a file.
@@ -153,7 +165,9 @@ class CheckpointReader:
             if self._piece_bytes < 1 or len(self._pieces) != -(-self._payload_bytes // self._piece_bytes):
                 raise ValueError(f"{len(self._pieces)} checksums for {self._payload_bytes:,} bytes")
             if kinds and self.kind not in kinds:
-                raise CheckpointError(f"{path} holds a {self.kind}, expected a {' or a '.join(kinds)}")
+                raise CheckpointError(
+                    f"{path} holds {CONTENTS[self.kind]}, expected {' or '.join(CONTENTS[kind] for kind in kinds)}"
+                )
         except (KeyError, TypeError, ValueError) as error:
             self.close()
             raise CheckpointError(f"{path} has a malformed header: {error!r}") from None

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
+import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
@@ -82,15 +84,34 @@ class HandWriter:
         try:
             if self._file is None:
                 self._file = self.path.open("ab" if self._is_appended else "wb", buffering=0)
-            self._file.write("".join(texts).encode())
+            _write_whole(self._file, "".join(texts).encode())
         except OSError as error:
+            self._remove_if_empty()
             raise CheckpointError(f"cannot write {self.path}: {describe_os_error(error)}") from error
         self.num_hands += len(texts)
+
+    def _remove_if_empty(self) -> None:
+        """Leaves no empty file of its own where not one hand could be written."""
+        if self._file is not None and not self._is_appended and not self.num_hands and self.path.is_file():
+            self.path.unlink()
 
     def close(self) -> None:
         """Ends the file."""
         if self._file is not None:
             self._file.close()
+
+
+def _write_whole(file: IO[bytes], content: bytes) -> None:
+    """Writes all of a content behind what an unbuffered file has, or nothing: no hand is cut in two on a full disk."""
+    rest = memoryview(content)
+    num_before = os.fstat(file.fileno()).st_size
+    try:
+        while rest:
+            rest = rest[file.write(rest) :]
+    except OSError:
+        with contextlib.suppress(OSError):  # what is no file of a disk has no end to cut
+            file.truncate(num_before)
+        raise
 
 
 def _check_phh(game: Game[Any], path: StrPath) -> None:
@@ -198,22 +219,22 @@ def format_text(game: Game[Any], hand: PlayedHand, names: Sequence[str], number:
         if actor == CHANCE:
             dealt.append(name)
             continue
-        lines += _say_dealt(game, before, dealt)
+        lines += _say_dealt(game, before, dealt, is_first=len(lines) == 1)
         lines.append(f"  {seats[actor]}: {name}")
     final = states[-1]
-    lines += _say_dealt(game, final, dealt)
+    lines += _say_dealt(game, final, dealt, is_first=len(lines) == 1)
     if game.actor(final) == TERMINAL:
         won = game.returns(final)
         lines.append("  " + ", ".join(f"{name} {format_value(chips)}" for name, chips in zip(seats, won, strict=True)))
     return "\n".join([*lines, "", ""])
 
 
-def _say_dealt(game: Game[Any], state: Any, dealt: list[str]) -> list[str]:
-    """Returns a line on what chance has done since the last one, which it empties."""
+def _say_dealt(game: Game[Any], state: Any, dealt: list[str], *, is_first: bool) -> list[str]:
+    """Returns a line on what chance has done since the last one, which it empties; hold'em begins with the hands."""
     if not dealt:
         return []
     said = " ".join(dealt)
-    if isinstance(game, Holdem) and len(dealt) >= len(state.hole):
+    if isinstance(game, Holdem) and is_first:
         hands = ", ".join(_hand(state, seat) for seat in range(game.betting_rules.num_players))
         board = " ".join(dealt[len(state.hole) :])
         said = f"{hands}{f'; board {board}' if board else ''}"

@@ -194,8 +194,9 @@ def plot_panels(
             axes.set_xlabel(own.y if own_labels else "", color=INK)
             continue
         _draw_panel(axes, curves, None, names=names, is_log_y=own.is_log_y)
-        _draw_printed(axes, (printed or {}).get(name, {}), names)
-        if not explained.issuperset(curves):
+        stated = (printed or {}).get(name, {})
+        _draw_printed(axes, stated, names)
+        if stated or not explained.issuperset(curves):
             axes.legend(frameon=False, labelcolor=INK, fontsize=9)
             explained.update(curves)
         axes.set_title(name, color=INK, fontsize=10, loc="left")
@@ -465,11 +466,12 @@ def _draw_bars(axes: Axes, curves: Curves, *, names: Sequence[str], printed: Pri
             f"  {value:.3f} ", (value, place), va="center", ha="left" if value >= 0 else "right", color=INK, fontsize=8
         )
     label: str | None = IN_PRINT
-    for name, stated in printed.items():
-        values = [y for _, y in stated]
+    stated = {name: points for name, points in printed.items() if name in names}  # a run may have left some out
+    for name, figures in stated.items():
+        values = [y for _, y in figures]
         axes.plot(values, [names.index(name)] * len(values), "D", color=INK, fillstyle="none", label=label)
         label = None
-    if printed:
+    if stated:
         axes.legend(frameon=False, labelcolor=INK, fontsize=8, loc="lower right")
     axes.set_yticks(range(len(names)), names, fontsize=9)
     axes.set_ylim(len(names) - 0.5, -0.5)

@@ -7,8 +7,8 @@ class of the user's, `module:Class` or `file.py:Class`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from equipoise.core.checks import check_text
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
@@ -33,6 +33,12 @@ __all__ = [
     "parse_game_options",
     "take_game",
 ]
+
+FILE_HINTS: Final[Mapping[str, str]] = {  # by what a file's name ends in that is given in the place of a game
+    ".toml": "a hold'em spot is solved first; its solved file is looked at by itself, and played as file:FILE",
+    ".eq": "a saved strategy plays as the agent file:{}, and is looked at beside its game's name",
+    ".py": "a game of your own is written {}:CLASS",
+}
 
 
 def make_game(name: str, **parameters: Any) -> Game[Any]:
@@ -154,8 +160,12 @@ def _game_class(name: str) -> type[Any]:
 
 
 def _check_name(name: str) -> None:
-    if name not in GAMES:
-        raise UnknownNameError("game", name, GAMES)
+    if name in GAMES:
+        return
+    for suffix, hint in FILE_HINTS.items():
+        if name.endswith(suffix):
+            raise ConfigError(f"expected a game such as kuhn, got {name!r}: {hint.format(name)}")
+    raise UnknownNameError("game", name, GAMES)
 
 
 def _parse_own(text: str) -> ClassText | None:

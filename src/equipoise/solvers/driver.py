@@ -139,7 +139,7 @@ def run(
         seconds_before: time that a resumed run had already spent.
         is_interrupted: asked between native calls, and within them by solvers that listen or can be stopped; once true,
             a last record is yielded and the run ends. Where an evaluation takes long the record has the figures of the
-            last one; without one there is no record.
+            last one; without one, and before the first iteration, there is no record.
         on_advance: called every few seconds between two evaluations that lie far apart, with the figures of the last.
         typical_slope: of such runs' log-log curves, at most 0; early ones are flatter, and not trusted before it.
     """
@@ -208,8 +208,8 @@ class _Clock:
             found.append(solver.evaluate())
         elif not is_interrupted():
             call_watched(lambda: found.append(solver.evaluate()), is_interrupted, solver.stop)
-        elif is_slow:
-            raise AbandonedError("an evaluation would take long, and somebody has interrupted")
+        elif is_slow or not solver.iteration:  # before the first iteration nobody knows how long it takes
+            raise AbandonedError("an evaluation would take long or say nothing, and somebody has interrupted")
         else:
             found.append(solver.evaluate())
         spent = self.last_evaluation_seconds = time.perf_counter() - began

@@ -14,7 +14,10 @@ PATH: Final = Path(__file__).with_name("costs.json")
 
 
 def load_costs() -> Mapping[str, Mapping[str, Any]]:
-    """Returns `cpu_seconds`, `peak_bytes` and `commit` of the studies that were measured, by name."""
+    """Returns `cpu_seconds`, `peak_bytes` and `commit` of the studies that were measured, by name.
+
+    Others have `elapsed_seconds` alone, on the clock, of the kept result of that `size`.
+    """
     if not PATH.exists():
         return {}
     found: Mapping[str, Mapping[str, Any]] = json.loads(PATH.read_text(encoding="utf8"))
@@ -22,6 +25,9 @@ def load_costs() -> Mapping[str, Mapping[str, Any]]:
 
 
 def describe_cost(name: str) -> Mapping[str, Any]:
-    """Returns what a quick study took: `cpu_seconds` and `peak_bytes`, None where it was not measured."""
+    """Returns what a study took, None where that is not known.
+
+    `cpu_seconds` and `peak_bytes` in its quick size; else `elapsed_seconds` and `size` of a result that was kept.
+    """
     found = load_costs().get(name, {})
-    return {key: found.get(key) for key in ("cpu_seconds", "peak_bytes")}
+    return {key: found.get(key) for key in ("cpu_seconds", "peak_bytes", "elapsed_seconds", "size")}

@@ -100,7 +100,8 @@ def draw_result(study: Study[Any], result: StudyResult, path: Path) -> bool:
         plot_grids(drawn, path, title=title)
     else:
         labels = PanelLabels(study.x_label, study.y_label, study.is_log_y)
-        plot_panels(drawn, path, title=title, labels=labels, own_labels=study.own_labels, printed=study.printed)
+        printed = study.printed if study.is_printed_of(result.configuration) else None
+        plot_panels(drawn, path, title=title, labels=labels, own_labels=study.own_labels, printed=printed)
     return True
 
 

@@ -286,6 +286,8 @@ class Study(Generic[C]):
     own_labels: Callable[[str], PanelLabels] | None = None  # of a panel by its name, where panels differ
     # what the paper's text says, by panel and curve: abscissa (None: everywhere) and ordinate
     printed: Mapping[str, Mapping[str, Sequence[tuple[float | None, float]]]] = dataclasses.field(default_factory=dict)
+    # whether that is of what a run measured, by its configuration
+    is_printed_of: Callable[[Mapping[str, Any]], bool] = lambda _: True
     data: str | None = None  # that --data DIR must have, in words; None: needs none
     are_grids: bool = False  # panels are squares of classes of hands, not curves
     seed: int = 0

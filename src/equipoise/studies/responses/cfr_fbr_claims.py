@@ -15,6 +15,7 @@ __all__ = [
     "CPU",
     "EXPLOITABILITY",
     "FBR_CURVE",
+    "PLATEAU",
     "RACE",
     "RACE_MILLISECONDS",
     "VALUE",

@@ -25,6 +25,7 @@ from equipoise.studies.responses.cfr_fbr_claims import (
     CPU,
     EXPLOITABILITY,
     FBR_CURVE,
+    PLATEAU,
     RACE,
     RACE_MILLISECONDS,
     VALUE,
@@ -281,5 +282,9 @@ CFR_FBR_HOLDEM: Final = Study(
     is_log_y=False,
     panels=(VALUE, EXPLOITABILITY, RACE),
     own_labels=_label_panel,
+    printed={
+        EXPLOITABILITY: {against_curve(HoldemFBRConfiguration().stale_updates): ((None, PLATEAU),)},
+        RACE: {"UCT, its constant not printed": ((50e6, -41.0),)},
+    },
     seed=SEED,
 )

@@ -183,21 +183,30 @@ def _compare(configuration: SupremusLbrConfiguration, measured: Measured) -> Cla
     )
 
 
+SIZES: Final = {
+    Size.QUICK: SupremusLbrConfiguration(),
+    Size.FULL: SupremusLbrConfiguration(
+        agents=("supremus", "deepstack"), hands=(1500, 500), game="holdem(menu=all)", chunk=5
+    ),
+}
+PRINTED: Final = {
+    name_curve(agent, responder): ((None, mean),)
+    for (system, responder), (mean, _) in PAPER.items()
+    for size in SIZES.values()
+    for agent in size.agents
+    if agent.partition(":")[0] == system
+}
 SUPREMUS_LBR: Final = Study(
     name="supremus-lbr",
     title="Local best responses against agents with value networks",
     source="Zarick et al. 2020, sections 3 and 4; Table 5.6 of Brown's thesis for the second setting",
     x_label="hands",
     y_label="mbb/g",
-    sizes={
-        Size.QUICK: SupremusLbrConfiguration(),
-        Size.FULL: SupremusLbrConfiguration(
-            agents=("supremus", "deepstack"), hands=(1500, 500), game="holdem(menu=all)", chunk=5
-        ),
-    },
+    sizes=SIZES,
     measure=measure,
     conclude=conclude,
     panels=(WON,),
+    printed={WON: PRINTED},
     is_log_y=False,
     seed=SEED,
 )
