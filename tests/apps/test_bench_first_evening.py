@@ -3,6 +3,7 @@
 
 import io
 import json
+import signal
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,7 @@ ROOT = Path(__file__).parents[2]
 
 def test_times_stand_beside_their_bars(equipoise, tmp_path, monkeypatch):
     monkeypatch.setattr(first_evening, "START_REPEATS", 1)
+    monkeypatch.setattr(first_evening, "OPEN_REPEATS", 1)
     monkeypatch.setattr(first_evening, "STOP_MOMENTS", ())
     folder = tmp_path / "examples" / "spots"
     folder.mkdir(parents=True)
@@ -37,11 +39,31 @@ def test_times_stand_beside_their_bars(equipoise, tmp_path, monkeypatch):
     done = equipoise("bench", "first-evening", "--spot", "examples/spots/tiny.toml", "--readme", "page.md", "--json")
     assert done.code == 0
     rows = {row["what"]: row for row in done.json["rows"]}
-    assert len(rows) == 5
+    assert len(rows) == 6
     assert all(row["seconds"] > 0 for row in rows.values())
     assert rows["first flop: 1% of the pot"]["is_met"]
     assert rows["equipoise --version"]["code"] == 0
     assert json.dumps(done.json)
+
+
+@pytest.mark.parametrize(
+    ("after", "said", "expected"),
+    [(None, "stopping", (True, True)), (b"ready", "stopping", (True, True)), (b"never", "x", (False, False))],
+)
+def test_answers_to_signals_are_timed(monkeypatch, tmp_path, after, said, expected):
+    program = (
+        "import signal,sys,time;say=lambda word: print(word, file=sys.stderr, flush=True);"
+        "signal.signal(signal.SIGTERM, lambda *_: say(sys.argv[1]));say('ready');time.sleep(5)"
+    )
+    monkeypatch.setattr(first_evening, "PROGRAM", program)
+    ran, answered = first_evening._time_answer([said], tmp_path, 1.0, signal.SIGTERM, after=after)
+    assert (ran, answered is not None) == expected
+    assert answered is None or answered < 4
+
+
+def test_a_command_that_has_ended_answers_nothing(monkeypatch, tmp_path):
+    monkeypatch.setattr(first_evening, "PROGRAM", "0")
+    assert first_evening._time_answer([], tmp_path, 20.0, signal.SIGINT, after=b"saving ") == (False, None)
 
 
 @pytest.mark.slow

@@ -47,3 +47,15 @@ def test_columns_that_cannot_be_spared_stand_in_a_table_below(monkeypatch):
 
 def test_a_file_has_all_columns(terminal):
     assert "100.0%" in terminal(20, is_terminal=False)
+
+
+def test_long_first_cells_stand_on_several_lines_before_numbers_are_broken(monkeypatch):
+    monkeypatch.setattr(output, "make_console", lambda **_: Console(file=io.StringIO(), force_terminal=True, width=30))
+    console = Console(file=io.StringIO(), width=30)
+    console.print(output.make_table({"line": ["check, bet 33%, raise 60%, fold"], "reach": ["100.000%"]}))
+    shown = console.file.getvalue()
+    assert "100.000%" in shown
+    assert max(map(len, shown.splitlines())) <= 30
+    assert " ".join(line.split("│")[1].strip() for line in shown.splitlines() if "│" in line) == (
+        "check, bet 33%, raise 60%, fold"
+    )

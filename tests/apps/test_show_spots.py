@@ -139,3 +139,19 @@ def test_what_cannot_be_shown_is_said(equipoise, options, message):
     outcome = equipoise("show", FILE, *options)
     assert outcome.code == 2
     assert message in " ".join(outcome.err.split())
+
+
+def test_what_a_large_file_leaves_out_is_said(equipoise, monkeypatch):
+    monkeypatch.setattr("equipoise.solvers.holdem.solved_spot.LARGEST_READ_BYTES", 0)
+    cards = ("--line", "check, check, [*]")
+    hint = "EVs here need all of this large file: --values reads it"
+    for line in ((), cards):  # the file is old and keeps none of its first street
+        shown, whole = equipoise("show", FILE, *line), equipoise("show", FILE, *line, "--values")
+        assert hint in shown.err
+        assert hint not in whole.err
+        assert hint not in equipoise("show", FILE, *line, "--quiet").err
+    river = ("--line", "check, check, [9c]", "--csv")
+    found = equipoise("show", FILE, *river).out
+    monkeypatch.undo()
+    assert found == equipoise("show", FILE, *river).out
+    assert "nan" not in found

@@ -124,6 +124,18 @@ def test_what_takes_more_than_half_of_the_memory_is_refused_with_smaller_choices
         prepare_spot(file, RunRequest(), ConsoleReporter(make_console(is_quiet=True), is_confirmed=True))
 
 
+def test_a_menu_that_cannot_even_be_planned_is_refused_with_smaller_choices(free, equipoise, spot):
+    spot.write_text("menu = '50%, 100%, a / 100%, a'\n" + SPOT)
+    free(280_000_000)
+    refused = equipoise("solve", spot)
+    assert refused.code == 2
+    assert re.search(r"at the least, needs .* are available\. Smaller: --menu '.*' --precision ", refused.err)
+    listed = equipoise("size", spot)
+    assert "at the least, needs" in listed.err
+    assert "To paste:" in listed.out
+    assert listed.code == 0
+
+
 def test_old_spellings_of_a_line_of_play_are_understood(equipoise, spot, tmp_path):
     out = tmp_path / "out.eq"
     spot.write_text("menu = '100%'\n" + TURN)

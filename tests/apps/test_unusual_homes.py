@@ -4,11 +4,15 @@
 Each works, or says in one line what is missing.
 """
 
+import contextlib
 import os
 import pwd
 import resource
+import shutil
 import subprocess
 import sys
+import sysconfig
+import tempfile
 
 import pytest
 
@@ -36,11 +40,11 @@ for words in (
 """
 
 
-def start(folder, *arguments, prepare=None, program=QUIET, **environment):
+def start(folder, *arguments, prepare=None, program=QUIET, python=sys.executable, **environment):
     """Returns how a command ended in a folder, with nothing of this process's environment but what it needs to run."""
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     return subprocess.run(
-        [sys.executable, "-c", program, *map(str, arguments)],
+        [python, "-c", program, *map(str, arguments)],
         cwd=folder,
         # compiled modules are none of these homes' business: with a limit on files Python leaves torn ones behind
         env={**kept, "HOME": str(folder), "EQUIPOISE_CACHE": "off", "PYTHONDONTWRITEBYTECODE": "1", **environment},
@@ -151,8 +155,18 @@ def test_a_full_disk_is_said_in_one_line(tmp_path, arguments, file):
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".") and path.suffix == ".tmp"]
 
 
+PACKAGES = f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n"  # of this Python, for another one
+
+
+def list_pythons():
+    """Returns this Python and others of its version, which somebody else may be allowed to start."""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    others = [shutil.which(f"python{version}"), f"/usr/bin/python{version}", f"/usr/local/bin/python{version}"]
+    return [python for python in (sys.executable, *others) if python is not None]
+
+
 def find_other_user():
-    """Returns a user without rights who can start this Python and read this package, None if there is none."""
+    """Returns a user without rights with a Python that it can start to read this package, None if there is none."""
     if os.geteuid() != 0:
         return None
     try:
@@ -161,21 +175,35 @@ def find_other_user():
         return None
 
     def become():
+        os.setgroups([])
         os.setgid(user.pw_gid)
         os.setuid(user.pw_uid)
 
-    try:
-        done = subprocess.run(
-            [sys.executable, "-c", "import equipoise.apps.cli"], preexec_fn=become, capture_output=True, check=False
-        )
-    except OSError:
-        return None
-    return become if done.returncode == 0 else None
+    for python in list_pythons():
+        with contextlib.suppress(OSError):
+            done = subprocess.run(
+                [python, "-c", f"{PACKAGES}import equipoise.apps.cli"],
+                preexec_fn=become,
+                capture_output=True,
+                check=False,
+                env={"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"},
+                cwd="/",
+            )
+            if done.returncode == 0:
+                return become, python
+    return None
 
 
 def test_a_user_without_rights(tmp_path):
-    become = find_other_user()
-    if become is None:
+    found = find_other_user()
+    if found is None:
         pytest.skip("nobody else can start this Python")
-    check_one_line(start(tmp_path, "solve", "kuhn", "--iterations", "5", "--out", "k.eq", prepare=become), "k.eq")
-    assert start(tmp_path, "solve", "kuhn", "--iterations", "5", prepare=become).returncode == 0
+    how = {"prepare": found[0], "python": found[1], "program": PACKAGES + QUIET}
+    folder = "/"  # what others may look into and not write to
+    refused = start(folder, "solve", "kuhn", "--iterations", "5", "--out", "k.eq", **how)
+    check_one_line(refused, "cannot write k.eq: permission denied")
+    assert start(folder, "solve", "kuhn", "--iterations", "5", **how).returncode == 0
+    with tempfile.TemporaryDirectory(dir="/tmp") as own:
+        os.chmod(own, 0o777)
+        assert start(own, "solve", "kuhn", "--iterations", "5", "--out", "k.eq", **how).returncode == 0
+        assert b"holds K" in start(own, "show", "k.eq", **how).stdout

@@ -19,6 +19,7 @@ from equipoise.runs.spot_run import prepare_spot
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.driver import run
 from equipoise.solvers.holdem.description import describe_spot_node
+from equipoise.solvers.holdem.runouts import describe_runouts
 from equipoise.solvers.holdem.solved_spot import SolvedSpot, make_locks
 from equipoise.solvers.holdem.view import view_node
 from equipoise.solvers.saved_run import RunConfig, RunRecord
@@ -166,9 +167,48 @@ def test_a_large_file_keeps_the_values_of_its_first_street(tmp_path, monkeypatch
             assert ours["action_ev"] == expected["action_ev"]
             assert [one["ev"] for one in ours["players"]] == [one["ev"] for one in expected["players"]]
         assert stored.views.kernel is None  # nothing was read whole
-        assert not describe_spot_node(stored, "check, check, [Qs]")["has_values"]
         with pytest.raises(ConfigError, match="whole table"):
             stored.views.view_best(HoldemPlace(0, stored.spot.board))
+
+
+@pytest.fixture(scope="module")
+def flop_run():
+    run = prepare_spot(parse_spot(SPOTS["monotone"]), RunRequest(iterations=5), Reporter())
+    for _ in run.advance():
+        pass
+    return run
+
+
+def test_later_streets_of_a_large_file_have_values_from_their_own_boards(flop_run, tmp_path, monkeypatch):
+    monkeypatch.setattr("equipoise.solvers.holdem.solved_spot.LARGEST_READ_BYTES", 1000)
+    flop_run.save(tmp_path / "large.eq")
+    with SolvedSpot(tmp_path / "large.eq") as stored:
+        monkeypatch.setattr(type(stored.strategy_sum), "read", None)  # never whole
+        for line in (
+            "check, check, [Qs]",
+            "check, check, [Qd], check",
+            "check, check, [Qs], check, check, [9c], check",
+        ):
+            ours, expected = describe_spot_node(stored, line), flop_run.describe_place(line)
+            assert ours == expected
+            assert None not in ours["players"][0]["ev"]
+        assert not describe_spot_node(stored, "")["has_values"]  # the file keeps none of the flop
+        rivers = "check, check, [Qs], check, check"
+        assert describe_runouts(stored, rivers) == flop_run.describe_runouts(rivers)
+        assert not describe_runouts(stored, "check, check")["has_values"]
+
+
+def test_cells_below_a_board_are_those_of_the_boards_that_follow(flop_run):
+    arrays, own = flop_run.tree.arrays, [flop_run.tree.arrays.own_cells(player) for player in (0, 1)]
+    first, num_children = arrays.board_field("first_child"), arrays.board_field("num_children")
+    for board in (0, 1, 2, len(arrays.boards) - 1):
+        below, last = [board], [board]
+        while last:
+            last = [child for one in last for child in range(first[one], first[one] + num_children[one])]
+            below += last
+        found = np.concatenate([np.arange(run.start, run.stop) for run in arrays.cells_below(board)])
+        expected = [np.arange(cells[one].start, cells[one].stop) for one in below for cells in own]
+        np.testing.assert_array_equal(found, np.sort(np.concatenate(expected)))
 
 
 def test_frequencies_are_of_hands_that_come(name):

@@ -3,19 +3,23 @@
 
 import dataclasses
 import json
+from pathlib import Path
 
 import pytest
 
 from equipoise.apps.display import make_console
 from equipoise.core.errors import CheckpointError, ConfigError, UnknownNameError
+from equipoise.evaluation.plots import PanelLabels, plot_panels
 from equipoise.solvers.rule_notation import parse_rule
 from equipoise.studies.discounting.dcfr_goofspiel import DCFR_GOOFSPIEL, GoofspielConfiguration
 from equipoise.studies.discounting.dcfr_toy import DCFR_TOY, ToyConfiguration, find_certainty
 from equipoise.studies.discounting.liars_dice_baselines import LIARS_DICE_BASELINES, LiarsDiceConfiguration
 from equipoise.studies.registry import STUDIES, find_study
 from equipoise.studies.report import check_output_directory, print_result, write_result
-from equipoise.studies.study import Measured, Point, Size, Verdict
+from equipoise.studies.study import Measured, Point, Size, StudyResult, Verdict
 from tests.studies.squares import SQUARES, Squares
+
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
 
 @pytest.fixture(autouse=True)
@@ -130,6 +134,19 @@ def test_goofspiel_claims_need_all_runs_to_agree(shares, verdict):
 def test_study_without_a_size_is_refused():
     with pytest.raises(ConfigError, match="lacks size full"):
         dataclasses.replace(SQUARES, sizes={Size.QUICK: Squares()})
+
+
+@pytest.mark.parametrize("name", ["dcfr-toy", "liars-dice-baselines", "rebel-liars-dice"])
+def test_pictures_show_the_figures_of_the_text(name):
+    stored = StudyResult.from_json(json.loads((RESULTS / f"{name}.json").read_text()))
+    axes = plot_panels(
+        {panel: curves for panel, curves in stored.curves.items() if panel in find_study(name).printed},
+        labels=PanelLabels("x", "y"),
+        printed=find_study(name).printed,
+    ).axes
+    assert any(line.get_label() == "in the paper" for line in axes[0].lines)
+    for panel, curves in find_study(name).printed.items():
+        assert set(stored.curves.get(panel, curves)) & set(curves), panel  # the same names
 
 
 def test_registry_knows_each_study_by_its_name():

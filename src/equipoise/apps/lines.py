@@ -134,4 +134,5 @@ def _as_table(rows: list[dict[str, Any]], described: dict[str, Any]) -> Any:
             "reach": [f"{100 * row['reach']:.3f}%" for row in rows],
         },
         texts=("next",),
+        spare=("pot, chips", "next"),
     )

@@ -78,6 +78,7 @@ def _list_games(*, is_quiet: bool) -> None:
 
 
 def _fit(sentence: str, room: int) -> str:
-    """Returns a sentence, or as many of its first parts as there is room for."""
+    """Returns a sentence without its full stop, or as many of its first parts as there is room for."""
+    sentence = sentence.removesuffix(".")
     parts = [sentence[: end.start()].rstrip(",;:") for end in PART_END.finditer(sentence)]
     return next((part for part in (sentence, *reversed(parts)) if len(part) <= room), parts[0])

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +23,7 @@ __all__ = ["format_json", "make_rows", "make_table", "print_result", "write_docu
 
 WIDEST: Final = 1000  # letters in a line
 FRAME: Final = 3  # letters around a column of a table
+LEAST_FOLDED: Final = 12  # letters of a first column whose words stand one below the other
 
 
 def print_result(result: RenderableType, *, is_quiet: bool = False) -> None:
@@ -55,9 +57,10 @@ def make_rows(
 def make_table(
     columns: Mapping[str, Sequence[str]], *, texts: Sequence[str] = (), spare: Sequence[str] = ()
 ) -> RenderableType:
-    """Returns a table whose cells are never broken or cut: numbers to the right, the first column and `texts` left.
+    """Returns a table whose words and numbers are never broken: numbers to the right, the first column, `texts` left.
 
-    On a terminal too narrow for all columns those behind the edge stand in a table below, behind the first column.
+    On a terminal too narrow for all columns the words of the first one stand on several lines, and columns behind the
+    edge in a table below.
 
     Args:
         columns: cells of each column by its head.
@@ -66,7 +69,7 @@ def make_table(
             are is said below the table.
     """
     columns, left_out = _spare(columns, spare)
-    *tables, last = (_make_table(part, texts) for part in _split(columns))
+    *tables, last = (_make_table(part, texts) for part in _split(_fold(columns)))
     if left_out:
         last.caption, last.caption_justify = f"too narrow for: {', '.join(left_out)}", "left"
     return Group(*tables, last) if tables else last
@@ -82,6 +85,17 @@ def _spare(columns: Mapping[str, Sequence[str]], spare: Sequence[str]) -> tuple[
             del kept[name]
             left_out.append(name)
     return kept, left_out
+
+
+def _fold(columns: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+    """Returns columns with the words of the first one on several lines, if there is no room for all of them else."""
+    (head, cells), *others = columns.items()
+    room = _find_room() - 1 - FRAME - sum(map(_find_width, others))
+    if _find_width((head, cells)) - FRAME <= room:
+        return dict(columns)
+    width = max(LEAST_FOLDED, int(room))
+    folded = [textwrap.fill(cell, width, break_long_words=False, break_on_hyphens=False) for cell in cells]
+    return {head: folded, **dict(others)}
 
 
 def _split(columns: Mapping[str, Sequence[str]]) -> list[dict[str, Sequence[str]]]:
@@ -105,12 +119,12 @@ def _find_room() -> float:
 def _find_width(column: tuple[str, Sequence[str]]) -> int:
     """Returns how many letters a column takes, with its frame."""
     head, cells = column
-    return max(map(len, (head, *cells))) + FRAME
+    return max(len(line) for cell in (head, *cells) for line in cell.split("\n")) + FRAME
 
 
 def _make_table(columns: Mapping[str, Sequence[str]], texts: Sequence[str]) -> Table:
     """Returns a table of all columns."""
-    table = Table()
+    table = Table(show_lines=any("\n" in cell for cell in next(iter(columns.values()))))
     for place, (head, cells) in enumerate(columns.items()):
         justify: JustifyMethod = "left" if place == 0 or head in texts else "right"
         table.add_column(head, justify=justify, no_wrap=True, min_width=_find_width((head, cells)) - FRAME)

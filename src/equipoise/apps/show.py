@@ -198,6 +198,7 @@ def _show_hands(options: ShowOptions, solved: SolvedSpot, line: Line) -> None:
         print_result(shown, is_quiet=options.quiet)
         if not options.grid and not options.by_class:
             _say_limit(options, len(report.rows), "hands", "--limit 0 shows all, --grid a summary")
+        _say_values(options, has_values=report.is_valued)
     if not report.rows:
         make_console(is_quiet=options.quiet).print("no hand matches", style="yellow")
 
@@ -236,9 +237,16 @@ def _show_runouts(options: ShowOptions, solved: SolvedSpot) -> None:
     else:
         print_result(report.as_text(options.limit), is_quiet=options.quiet)
         _say_limit(options, len(report.order), "cards", "--limit 0 shows all")
+        _say_values(options, has_values=report.found["has_values"])
     if options.plot is not None:
         report.draw(options.plot)
         make_console(is_quiet=options.quiet).print(f"written to {options.plot}")
+
+
+def _say_values(options: ShowOptions, *, has_values: bool) -> None:
+    """Says how to get values where they are left out because of the size of the file."""
+    if not has_values:
+        make_console(is_quiet=options.quiet).print("EVs here need all of this large file: --values reads it")
 
 
 def _say_limit(options: ShowOptions, num_rows: int, what: str, hint: str) -> None:

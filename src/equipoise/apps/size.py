@@ -14,7 +14,7 @@ from rich.text import Text
 
 from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.output import print_result, write_json
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import ConfigError, GameTooLargeError
 from equipoise.core.files import format_bytes
 from equipoise.core.formatting import format_duration
 from equipoise.core.memory import available_bytes
@@ -23,7 +23,7 @@ from equipoise.games.holdem.menus import Menu
 from equipoise.games.holdem.spot_file import SpotFile
 from equipoise.kernels.calls import MAX_THREADS
 from equipoise.runs.request import find_subject
-from equipoise.runs.sizing import SizeChoice, choose_menu, list_choices
+from equipoise.runs.sizing import SizeChoice, choose_menu, list_choices, list_others
 
 __all__ = ["SizeOptions", "show_sizes", "size"]
 
@@ -62,7 +62,11 @@ def show_sizes(file: SpotFile, name: str | Path, *, threads: int | None, is_json
     """Lists what a spot would take, and which choice `solve` would make."""
     console = make_console(is_quiet=is_quiet)
     with ConsoleReporter(console).stage("planning trees"):
-        choices = list(list_choices(file, num_threads=threads))
+        try:
+            choices = list(list_choices(file, num_threads=threads))
+        except GameTooLargeError as error:
+            console.print(f"{error}; other menus take", style="yellow")
+            choices = list(list_choices(list_others(file), num_threads=threads))
         taken = choose_menu(file, num_threads=threads or 1).spot.menu
     available = available_bytes()
     if is_json:

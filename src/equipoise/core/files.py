@@ -114,8 +114,11 @@ def _try_lock(place: Path) -> int:
     while True:
         try:
             descriptor = os.open(place, os.O_RDWR | os.O_CREAT, 0o666)
-        except PermissionError:  # left behind by somebody else's process that was killed
-            descriptor = os.open(place, os.O_RDONLY)
+        except PermissionError as error:  # left behind by somebody else's process that was killed
+            try:
+                descriptor = os.open(place, os.O_RDONLY)
+            except FileNotFoundError:  # no: the folder is closed to us
+                raise error from None
         try:
             if fcntl is not None:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -28,11 +28,13 @@ MOST_LINE: Final = 150  # of all fields
 def format_duration(seconds: float) -> str:
     """Returns a time as people read it.
 
-    >>> format_duration(0.0042), format_duration(7.31), format_duration(754), format_duration(90061)
-    ('4.2 ms', '7.3 s', '12:34', '25:01:01')
+    >>> format_duration(0.0000123), format_duration(0.0042), format_duration(0.9), format_duration(7.31)
+    ('0.0123 ms', '4.2 ms', '900 ms', '7.3 s')
+    >>> format_duration(754), format_duration(90061)
+    ('12:34', '25:01:01')
     """
-    if seconds < 1:
-        return f"{seconds * 1e3:.1f} ms"
+    if seconds < 0.9995:
+        return f"{seconds * 1e3:.3g} ms"
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)

@@ -39,7 +39,7 @@ class CoinTossState(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class CoinToss:
-    """Coin Toss: player 0 sees a fair coin and sells it or plays; then player 1 guesses its side or forfeits.
+    """Coin Toss: player 0 sees a fair coin, sells it or plays; then player 1 guesses its side or forfeits.
 
     Selling pays player 0 by the side of the coin. A right guess costs player 0 one, a wrong guess or a
     forfeit pays it one. With two subgames a public fair draw after Play leads to one of two alike guessing

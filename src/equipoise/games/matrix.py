@@ -167,7 +167,7 @@ class RockPaperScissors(Matrix):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class RPSPlus(Matrix):
-    """Rock, paper, scissors with the stakes doubled when anybody plays scissors; equilibrium 0.4, 0.4, 0.2.
+    """Rock, paper, scissors, doubled when either plays scissors; equilibrium 0.4, 0.4, 0.2.
 
     Paper: Brown 2020 (thesis), section 5.2.1.
     Departs from the paper: nothing.

@@ -27,7 +27,7 @@ class PhantomTicTacToeState(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class PhantomTicTacToe(LineGame[PhantomTicTacToeState]):
-    """Phantom tic-tac-toe: a player tries a cell; if the other holds it, it learns so and tries another.
+    """Tic-tac-toe in which nobody sees the other's marks: who tries a cell that is taken learns so and tries another.
 
     Everybody sees that an attempt was made, by whom, and whether the turn passed; nobody sees where. These
     are the rules of OpenSpiel's `phantom_ttt(obstype=reveal-numturns)`, on boards of any small size: with a

@@ -36,6 +36,7 @@ __all__ = [
     "SizeChoice",
     "choose_menu",
     "list_choices",
+    "list_others",
     "list_sizes",
     "measure_pace",
 ]
@@ -128,6 +129,11 @@ def list_choices(file: SpotFile, *, num_threads: int | None = None) -> Iterator[
                 num_bytes=_estimate(plan, precision, num_threads or num_usable_cores()),
                 seconds=plan.arrays.num_cells * paces[precision],
             )
+
+
+def list_others(file: SpotFile) -> SpotFile:
+    """Returns a spot of which sizes are listed without those of its own menu, of which there may be no plan."""
+    return dataclasses.replace(file, chooses_menu=True)
 
 
 def _list_plans(file: SpotFile) -> Iterator[HoldemPlan]:

@@ -263,8 +263,8 @@ class Solution(Generic[Found]):
 
         Args:
             line: a line, or a text.
-            has_values: False leaves unread what values need of a large file, which is all of the strategy; those that
-                it does not keep beside, of the first street, are not a number then.
+            has_values: False leaves a large file unread where values need all of it: on the first street, if it keeps
+                none of it. They are not a number then.
 
         >>> rows = solve("kuhn", iterations=1000).view("K:")
         >>> list(rows)
@@ -541,8 +541,8 @@ def load(path: StrPath) -> Solution[Any]:
 
     A run by a solver of one's own that no text names is refused, as a strategy without a run is: only its own program
     can go on with it, and what it found is what `TabularStrategy.load` reads.
-    The tables of a spot stay in the file if they are large (beyond 256 MB): strategies are read a board at a time,
-    all of them for values, everything when the run goes on, is measured or saved.
+    The tables of a spot stay in the file if they are large (beyond 256 MB): a line's boards and those that follow them
+    are read when it is looked at, everything when the run goes on, is measured or saved.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -21,9 +21,9 @@ from equipoise.search.last_iterates import find_response
 from equipoise.solvers.holdem.description import SolvedPlaces, describe_spot_node
 from equipoise.solvers.holdem.gains import describe_gain
 from equipoise.solvers.holdem.lines import list_lines
-from equipoise.solvers.holdem.runouts import describe_runouts
+from equipoise.solvers.holdem.runouts import describe_runouts, find_deal
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
-from equipoise.solvers.holdem.view import NodeView
+from equipoise.solvers.holdem.view import NodeView, SpotViews
 from equipoise.solvers.saved_run import RunConfig
 from equipoise.solvers.stopping import StopReason
 from equipoise.trees.holdem.places import HoldemPlace
@@ -40,29 +40,33 @@ class SpotPlaces(abc.ABC):
     tree: HoldemTree
 
     @abc.abstractmethod
-    def _look(self, *, has_values: bool = True) -> AbstractContextManager[SolvedPlaces]:
-        """While entered, what is played stays as it is; without values nothing is read for them that is not at hand."""
+    def _look(self, is_enough: Callable[[SpotViews], bool]) -> AbstractContextManager[SolvedPlaces]:
+        """While entered, what is played stays as it is; views of a part will do if they are enough."""
 
     def view(self, line: str = "", *, has_values: bool = True) -> NodeView:
         """Returns what both players' hands do and are worth at a decision: `"check, bet 50%"`; the root if empty."""
         spot = self.file.spot
-        place = parse_decision(line, self.tree.betting, spot.board, spot.deck)
-        with self._look(has_values=has_values) as places:
-            return places.views.view(HoldemPlace(*place))
+        place = HoldemPlace(*parse_decision(line, self.tree.betting, spot.board, spot.deck))
+        with self._look(lambda views: not has_values or views.has_values(place)) as places:
+            return places.views.view(place)
 
     def describe_place(self, line: str = "") -> dict[str, Any]:
         """Returns a place, be it a decision, the end of a street or of the hand, under the keys of docs/spots.md."""
-        with self._look() as places:
+        spot, betting = self.file.spot, self.tree.betting
+        place = HoldemPlace(*parse_line(line, betting, spot.board, spot.deck))
+        is_decision = betting.nodes[place.node].kind is NodeKind.DECISION
+        with self._look(lambda views: not is_decision or views.has_values(place)) as places:
             return describe_spot_node(places, line)
 
     def describe_runouts(self, line: str) -> dict[str, Any]:
         """Returns every card that may come where a street ends, under the keys of docs/spots.md."""
-        with self._look() as places:
+        node = find_deal(self.tree, line).node
+        with self._look(lambda views: views.has_values_after(node)) as places:
             return describe_runouts(places, line)
 
     def describe_gain(self, line: str = "", *, respects_locks: bool = True) -> dict[str, Any]:
         """Returns what best responses would win more at a decision, under the keys of docs/spots.md."""
-        with self._look() as places:
+        with self._look(lambda views: views.kernel is not None) as places:
             return describe_gain(places, line, respects_locks=respects_locks)
 
     def list_lines(
@@ -75,7 +79,7 @@ class SpotPlaces(abc.ABC):
         if street is not None and street not in names:
             raise UnknownNameError("street", street, names)
         wanted = None if street is None else names[street]
-        with self._look() as places:
+        with self._look(lambda views: True) as places:
             return list_lines(places, street=wanted, min_reach=min_reach, depth=depth)
 
     def list_children(self, line: str = "") -> tuple[str, ...]:
@@ -92,7 +96,7 @@ class SpotPlaces(abc.ABC):
 
 
 class StoredSpot(SpotPlaces):
-    """A run in a file too large to be read unasked: strategies come a board at a time, values with the whole table.
+    """A run in a file too large to be read unasked: a board at a time, all of it for what needs the whole table.
 
     The file is closed once neither this nor a strategy of it is in use.
     """
@@ -142,7 +146,7 @@ class StoredSpot(SpotPlaces):
         return format_optional(value) if value is None else format_chips(self.file.spot, value)
 
     @contextmanager
-    def _look(self, *, has_values: bool = True) -> Iterator[SolvedPlaces]:
-        if has_values:
+    def _look(self, is_enough: Callable[[SpotViews], bool]) -> Iterator[SolvedPlaces]:
+        if not is_enough(self.solved.views):
             self.solved.read_values()
         yield self.solved

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
@@ -34,7 +34,7 @@ from equipoise.responses.configured import (
 from equipoise.runs.game_run import choose_rule_text
 from equipoise.runs.request import RunRequest
 from equipoise.runs.run import Quality, Run, RunSizes, check_resumable
-from equipoise.runs.sizing import COMFORTABLE_SHARE, choose_menu, list_sizes
+from equipoise.runs.sizing import COMFORTABLE_SHARE, choose_menu, list_others, list_sizes
 from equipoise.runs.spot_places import SpotPlaces
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.cfr import CFRSolver
@@ -93,7 +93,10 @@ def prepare_spot(
     began = time.perf_counter()
     locks = make_locks(file)
     with reporter.stage("planning the tree"):
-        plan = plan_holdem_tree(file.spot, locks=locks, merges_suits=method.merges_suits)
+        try:
+            plan = plan_holdem_tree(file.spot, locks=locks, merges_suits=method.merges_suits)
+        except GameTooLargeError as error:
+            raise GameTooLargeError(f"{error}. {_suggest_smaller(list_others(file))}") from None
     finds_threads = request.threads is None and file.threads is None and saved is None  # else what it had before
     most_threads = num_usable_cores() if finds_threads else config.threads
     num_bytes = estimate_run_bytes(plan, dataclasses.replace(config, threads=most_threads), locks)
@@ -149,15 +152,16 @@ def _check_size(file: SpotFile, num_bytes: int, label: str, reporter: Reporter) 
     what = f"solving the spot with {label} needs {need} of memory, {free} are available"
     if num_bytes <= available and reporter.confirm(f"{what}; go on?"):
         return
-    raise GameTooLargeError(f"{what}. {_suggest_smaller(file, num_bytes, available)}")
+    raise GameTooLargeError(f"{what}. {_suggest_smaller(file)}")
 
 
-def _suggest_smaller(file: SpotFile, num_bytes: int, available: int) -> str:
-    """Returns what would take less, the largest first, as it is typed."""
+def _suggest_smaller(file: SpotFile) -> str:
+    """Returns what would take at most half of the free memory, the largest first, as it is typed."""
+    available = memory.available_bytes()
     smaller = [
         f"--menu '{format_menu(menu)}' --precision {precision} ({format_bytes(one)})"
         for menu, precision, one in list_sizes(file)
-        if one <= min(COMFORTABLE_SHARE * available, num_bytes)
+        if available is None or one <= COMFORTABLE_SHARE * available
     ]
     if not smaller:
         return "No menu of ours takes little enough: narrow the ranges, or start on a later street"
@@ -230,7 +234,7 @@ class SpotRun(SpotPlaces, Run):
         return TreeStrategy(self.tree, self.regrets())
 
     @contextlib.contextmanager
-    def _look(self, *, has_values: bool = True) -> Iterator[SolvedPlaces]:
+    def _look(self, is_enough: Callable[[SpotViews], bool]) -> Iterator[SolvedPlaces]:
         with self._guarded.turns.taken():
             yield self._now()
 

@@ -53,9 +53,18 @@ class StoredTable:
         return self.reader.read_slice(self.name, first, last + 1)[cells - first]
 
     @property
+    def dtype(self) -> np.dtype[Any]:
+        """Returns what its numbers are."""
+        return self.reader.dtype_of(self.name)
+
+    @property
     def num_bytes(self) -> int:
         """Returns what the whole table takes."""
-        return self.reader.size_of(self.name) * self.reader.dtype_of(self.name).itemsize
+        return self.reader.size_of(self.name) * self.dtype.itemsize
+
+    def read_run(self, cells: slice) -> Array:
+        """Returns the numbers of cells that lie side by side."""
+        return self.reader.read_slice(self.name, cells.start, cells.stop)
 
     def read(self) -> Array:
         """Returns the whole table."""

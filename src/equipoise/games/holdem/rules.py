@@ -398,7 +398,7 @@ class HoldemLimit(Holdem):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class FlopHoldem(HoldemLimit):
-    """Heads-up limit hold'em that ends with a showdown after the betting on the flop.
+    """Heads-up limit hold'em with a showdown after the flop.
 
     >>> FlopHoldem(deck="royal").last_street
     'flop'

@@ -46,7 +46,7 @@ class ScotlandYardState(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ScotlandYard:
-    """Scotland Yard: Mr. X moves unseen by taxi, bus and underground, five detectives try to step on him.
+    """Scotland Yard: five detectives try to step on Mr. X, who moves unseen by taxi, bus and underground.
 
     Player 0 is Mr. X, player 1 moves all detectives, one after the other. Everybody sees which ticket Mr. X uses;
     after the moves in `reveals` everybody sees where he is. He never moves onto a detective, and loses when he cannot

@@ -134,6 +134,18 @@ class HoldemShape(StreetShape):
             runs.append(slice(board.first_cell[player], board.first_cell[player] + size))
         return runs
 
+    def cells_below(self, board: int) -> list[slice]:
+        """Returns where tables keep the cells of both players on a board and on all that follow it, a run a street."""
+        first, stop, runs = board, board + 1, []
+        while first < stop:
+            end = self.board(stop).first_cell_0 if stop < len(self.boards) else self.num_cells
+            runs.append(slice(self.board(first).first_cell_0, end))
+            children = self.board_field("num_children")[first:stop]
+            # boards lie street by street, children side by side in the order of what they follow
+            below = self.board_field("first_child")[first:stop][children > 0]
+            first, stop = (int(below[0]), int(below[0] + children.sum())) if below.size else (stop, stop)
+        return runs
+
     @property
     def num_hands(self) -> int:
         """Returns X, the hands of all boards and both players, padding included."""

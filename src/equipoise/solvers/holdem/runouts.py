@@ -30,8 +30,9 @@ from equipoise.games.holdem.line_notation import (
 from equipoise.solvers.game_views import as_numbers
 from equipoise.solvers.holdem.description import SolvedPlaces, summarize_player
 from equipoise.trees.holdem.places import HoldemPlace
+from equipoise.trees.holdem.tree import HoldemTree
 
-__all__ = ["describe_runouts", "runout_columns"]
+__all__ = ["describe_runouts", "find_deal", "runout_columns"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -45,16 +46,9 @@ def describe_runouts(solved: SolvedPlaces, text: str, *, reporter: Reporter | No
         reporter: is told how many cards have been looked at.
     """
     betting, spot = solved.tree.betting, solved.tree.spot
-    line = parse_deal(text, betting, spot.board, spot.deck)
-    line = parse_line(text, betting, spot.board, spot.deck) if line is None else line
+    line = find_deal(solved.tree, text)
     node = betting.nodes[line.node]
-    if node.kind is not NodeKind.STREET_END:
-        raise ConfigError(f"no card comes after {text or 'root'!r}: it is a {node.kind.value}")
-    if not line.board:
-        raise ConfigError("cards are listed one by one, and three come at the flop: add one, as in [Ks7h2d]")
     first = betting.nodes[node.children[0]]
-    if first.kind is not NodeKind.DECISION:
-        raise ConfigError(f"nobody acts after the card that follows {format_line(betting, line)!r}: all is in")
     reply = _find_reply(solved, first)
     with (reporter or Reporter()).task("cards") as on_step:
         cards = _describe_cards(solved, line, first, reply, on_step)
@@ -66,13 +60,28 @@ def describe_runouts(solved: SolvedPlaces, text: str, *, reporter: Reporter | No
         "seats": list(solved.seats),
         "pot": pot(node.state),
         "big_blind": spot.big_blind,
-        "has_values": solved.views.kernel is not None,
+        "has_values": solved.views.has_values_after(line.node),
         "player": first.state.actor,
         **_name_ids(solved, first),
         "reply": None if reply is None else {"player": reply.state.actor, "after": "x", **_name_ids(solved, reply)},
         "cards": cards,
         "average": _average(cards),
     }
+
+
+def find_deal(tree: HoldemTree, text: str) -> Line:
+    """Returns where a line ends a street; raises `ConfigError` unless one card comes then and somebody acts."""
+    betting, spot = tree.betting, tree.spot
+    line = parse_deal(text, betting, spot.board, spot.deck)
+    line = parse_line(text, betting, spot.board, spot.deck) if line is None else line
+    node = betting.nodes[line.node]
+    if node.kind is not NodeKind.STREET_END:
+        raise ConfigError(f"no card comes after {text or 'root'!r}: it is a {node.kind.value}")
+    if not line.board:
+        raise ConfigError("cards are listed one by one, and three come at the flop: add one, as in [Ks7h2d]")
+    if betting.nodes[node.children[0]].kind is not NodeKind.DECISION:
+        raise ConfigError(f"nobody acts after the card that follows {format_line(betting, line)!r}: all is in")
+    return line
 
 
 def _find_reply(solved: SolvedPlaces, first: BettingNode) -> BettingNode | None:
@@ -114,7 +123,8 @@ def _describe_card(
     solved: SolvedPlaces, board: tuple[int, ...], first: BettingNode, reply: BettingNode | None
 ) -> dict[str, Any]:
     """Returns what is done first on a board, by both players, and what it is worth to them."""
-    view = solved.views.view(HoldemPlace(first.index, board))
+    has_values = solved.views.has_values_after(first.parent)
+    view = solved.views.view(HoldemPlace(first.index, board), has_values=has_values)
     sums = [summarize_player(shown, view.pot) for shown in view.players]
     described = {
         "odds": float(view.players[view.actor].odds.sum()),

@@ -89,6 +89,28 @@ def view_strategy(strategy: object) -> SpotViews | None:
     return SpotViews(strategy.tree, sums, kernel=HoldemKernel(strategy.tree.arrays))
 
 
+class _BoardTables:
+    """Tables of which one board at a time is read, with all that follow it; pages of others are never touched."""
+
+    def __init__(self, solved: SolvedSpot) -> None:
+        self._solved = solved
+        self._board: int | None = None  # that is in memory
+
+    @property
+    def kernel(self) -> HoldemKernel:
+        return self._solved.kernel
+
+    def read_below(self, board: int) -> Array:
+        """Returns a table of which the cells of a board and of all that follow it can be relied on."""
+        table, arrays = self._solved.strategy_sum, self._solved.tree.arrays
+        if board != self._board:
+            self._board, self._cells = None, np.zeros(arrays.num_cells, table.dtype)
+            for run in arrays.cells_below(board):
+                self._cells[run] = table.read_run(run)
+            self._board = board
+        return self._cells
+
+
 class SolvedSpot(SolutionFile):
     r"""A run on a spot: its tree is built when the file is opened, tables are read where they are asked for.
 
@@ -175,12 +197,14 @@ class SolvedSpot(SolutionFile):
     def views(self) -> SpotViews:
         """Returns what is held, played and won at decisions.
 
-        Of a table that is too large to be read whole, values are those that the file keeps: of the first street.
+        Of a table that is too large to be read whole, values of the first street are those that the file keeps; those
+        of later streets are found from what follows their board alone.
         """
         sums = self.strategy.sums
         if isinstance(sums, np.ndarray):
             return SpotViews(self.tree, sums, kernel=self.kernel)
-        return SpotViews(self.tree, sums, kernel=None, first_slots=self._read_first_slots())
+        tables = _BoardTables(self)
+        return SpotViews(self.tree, sums, kernel=None, first_slots=self._read_first_slots(), tables=tables)
 
     def _read_first_slots(self) -> Slots | None:
         """Returns what the file keeps of values, None if it keeps none."""

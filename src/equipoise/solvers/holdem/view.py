@@ -13,7 +13,7 @@ import dataclasses
 import functools
 import threading
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -194,6 +194,19 @@ def view_node(
     return SpotViews(tree, sums, kernel=kernel, num_threads=num_threads).view(HoldemPlace(node, tuple(board)))
 
 
+class BoardTables(Protocol):
+    """Tables that are read a board at a time."""
+
+    @property
+    def kernel(self) -> HoldemKernel:
+        """Returns what sweeps them."""
+        ...
+
+    def read_below(self, board: int) -> npt.NDArray[Any]:
+        """Returns a table of which the cells of a board, by index, and of all that follow it can be relied on."""
+        ...
+
+
 class SpotViews:
     r"""What both players hold, do and get at decisions of a spot if they play in proportion to a table.
 
@@ -215,6 +228,7 @@ class SpotViews:
         *,
         kernel: HoldemKernel | None,
         first_slots: Slots | None = None,
+        tables: BoardTables | None = None,
         num_threads: int = 1,
     ) -> None:
         """Keeps what is asked for.
@@ -222,22 +236,29 @@ class SpotViews:
         Args:
             tree: What is played.
             sums: Of both players; one that is not an array is read along the line to a decision alone.
-            kernel: Of the tree, with the locks that both strategies keep to; None: no values, which need all of `sums`.
+            kernel: Of the tree, with the locks that both strategies keep to; values need it, and all of `sums`.
             first_slots: What `find_first_slots` found before; with them the first street has values without a kernel.
+            tables: What later streets have values from without a kernel: each needs its own boards alone.
             num_threads: Size of the team.
         """
         if kernel is not None and not isinstance(sums, np.ndarray):
             raise ConfigError("values need the whole table in memory")
         self.tree, self.sums, self.kernel, self.num_threads = tree, sums, kernel, num_threads
         self._index = {cards: index for index, cards in enumerate(tree.boards)}
-        self._first_slots = first_slots
+        self._first_slots, self._tables = first_slots, tables
         self._slots = functools.lru_cache(KEPT_LINES)(self._find_slots)
         self._equities = functools.lru_cache(KEPT_RANGES)(self._check_down)
         self._sweeping = threading.Lock()  # a kernel serves one thread at a time
 
     def has_values(self, place: HoldemPlace) -> bool:
         """Returns whether it is known what hands are worth at a place."""
-        return self.kernel is not None or (self._first_slots is not None and self._is_on_first_street(place.node))
+        if self.kernel is not None:
+            return True
+        return (self._first_slots if self._is_on_first_street(place.node) else self._tables) is not None
+
+    def has_values_after(self, node: int) -> bool:
+        """Returns whether values after every card that may come at a betting node are found from less than all."""
+        return self.kernel is not None or (self._tables is not None and not self._is_on_first_street(node))
 
     def find_first_slots(self) -> Slots:
         """Returns `[H, slots]` each player's values on the first street, which a file may keep."""
@@ -250,8 +271,8 @@ class SpotViews:
         nodes = self.tree.betting.nodes
         return nodes[node].state.street == nodes[0].state.street
 
-    def view(self, place: HoldemPlace) -> NodeView:
-        """Returns a decision on any board of its street, merged with another one or not."""
+    def view(self, place: HoldemPlace, *, has_values: bool = True) -> NodeView:
+        """Returns a decision on any board of its street, merged with another one or not; values if they are known."""
         tree, node = self.tree, place.node
         if node not in tree.decisions:
             raise ConfigError(f"node must be a decision of the betting tree, got {node}")
@@ -261,7 +282,7 @@ class SpotViews:
         matches = _count_matches(tree.spot.deck, tree.boards[index], reach)
         values = [np.full(held.size, np.nan) for held in tree.hands[index]]
         action_values = np.full(strategy.shape, np.nan)
-        if self.has_values(place):
+        if has_values and self.has_values(place):
             values, action_values = self._find_values(index, node, matches)
         equities = self._find_equities(index, reach, matches)
         back = np.argsort(hand_permutation(relabelling, tree.spot.deck)).astype(np.int32)
@@ -380,8 +401,6 @@ class SpotViews:
             respects_locks: whether such answers keep to locks.
         """
         tree = self.tree
-        assert self.kernel is not None
-        assert isinstance(self.sums, np.ndarray)
         entering = self._play_down(board, node, stops_at_street=True)
         rows = []
         for player in (0, 1):
@@ -390,8 +409,14 @@ class SpotViews:
             padded[: held.size] = entering[player][held]
             rows.append(padded)
         with self._sweeping:
-            return self.kernel.slot_values(
-                self.sums,
+            if self.kernel is not None:
+                assert isinstance(self.sums, np.ndarray)
+                kernel, sums = self.kernel, self.sums
+            else:
+                assert self._tables is not None
+                kernel, sums = self._tables.kernel, self._tables.read_below(board)
+            return kernel.slot_values(
+                sums,
                 board,
                 line,
                 (rows[0], rows[1]),
@@ -412,7 +437,7 @@ class SpotViews:
         """Returns by row each player's values `[H]` and the actor's by action `[H, A]`."""
         tree = self.tree
         decision, state = tree.decisions[node], tree.betting.nodes[node].state
-        if self.kernel is None:
+        if self.kernel is None and self._is_on_first_street(node):
             assert self._first_slots is not None
             slots = self._first_slots
         else:

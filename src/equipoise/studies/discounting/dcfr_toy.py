@@ -174,4 +174,5 @@ DCFR_TOY: Final = Study(
     conclude=conclude,
     is_log_y=False,
     panels=(PANEL,),
+    printed={PANEL: {rule: ((iteration, 0.0),) for rule, iteration in PRINTED.items()}},
 )

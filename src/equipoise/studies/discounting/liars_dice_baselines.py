@@ -192,4 +192,9 @@ LIARS_DICE_BASELINES: Final = Study(
     },
     measure=measure,
     conclude=conclude,
+    # lines: which count of updates the table means is not said
+    printed={
+        game: {curve: ((None, PRINTED[row][game]),) for curve, row in ((LCFR, "Full-game CFR"), (FP, "Full-game FP"))}
+        for game in GAMES
+    },
 )

@@ -186,6 +186,10 @@ REBEL_LIARS_DICE: Final = Study(
         Size.FULL: RebelConfiguration(games=tuple(PRINTED), playthroughs=1024),
     },
     conclude=conclude_dice,
+    printed={
+        game: {curve: ((None, figure),) for curve, figure in zip((FULL_FP, FULL_CFR, LEARNT), figures, strict=True)}
+        for game, figures in PRINTED.items()
+    },
 )
 REBEL_LEDUC: Final = Study(
     x_label="playthroughs or updates",
