@@ -547,8 +547,8 @@ def read_returns(game: Game[Any], state: Any) -> tuple[float, ...]:
     """Returns the utilities at the end of a game; raises `InvalidGameError` unless it is a number for each player.
 
     >>> from equipoise.games import make_game
-    >>> game = make_game("matrix(game=matching_pennies)")
-    >>> read_returns(game, game.apply(game.apply(game.initial_state(), 0), 0))
+    >>> game = make_game("rock_paper_scissors")
+    >>> read_returns(game, game.apply(game.apply(game.initial_state(), 1), 0))  # paper wraps rock
     (1.0, -1.0)
     """
     given = game.returns(state)
