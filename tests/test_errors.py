@@ -81,7 +81,11 @@ def load_river():
         (lambda: library.solve("kuhn", method=3), "method must be a text, got 3"),
         (lambda: library.solve("kuhn", iteration=5), "unknown option of solve 'iteration'; did you mean iterations"),
         (lambda: library.solve("kuhn", iterations=1).view(5), "line must be a text, got 5"),
-        (lambda: library.solve("kuhn", iterations=1).view("zzzz"), "no information state matches 'zzzz'; they look like"),
+        (
+            lambda: library.solve("kuhn", iterations=1).view("zzzz"),
+            "no information state matches 'zzzz'; they look like",
+        ),
+        (lambda: library.solve("mine.py"), "a game of your own is written mine.py:Class, got 'mine.py'"),
         (lambda: library.solve("kuhn", iterations=1).to_frame("zzzz"), "no information state matches 'zzzz'"),
         (lambda: library.solve("kuhn", iterations=1).search(None), "line must be a text, got None"),
         (lambda: library.match("call", "fold", game="kuhn", hands="x"), "hands must be a whole number, got 'x'"),

@@ -100,8 +100,14 @@ def test_what_openspiel_cannot_tell_apart_is_said():
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda: from_openspiel(policies.TabularPolicy(load("leduc_poker")), "kuhn"), "must be for kuhn_poker of OpenSpiel"),
-        (lambda: from_openspiel(policies.TabularPolicy(load("kuhn_poker")), "leduc"), "must be for leduc_poker of OpenSpiel"),
+        (
+            lambda: from_openspiel(policies.TabularPolicy(load("leduc_poker")), "kuhn"),
+            "must be for kuhn_poker of OpenSpiel",
+        ),
+        (
+            lambda: from_openspiel(policies.TabularPolicy(load("kuhn_poker")), "leduc"),
+            "must be for leduc_poker of OpenSpiel",
+        ),
         (lambda: from_openspiel(None, "kuhn"), r"policy must have action_probabilities\(state, player\), got None"),
         (lambda: from_openspiel(policies.TabularPolicy(load("kuhn_poker")), None), "game must be a Game .*, got None"),
         (lambda: to_openspiel(None, "kuhn"), "strategy must be a TabularStrategy .*, got None"),

@@ -192,7 +192,9 @@ def test_what_is_no_weight_is_refused(weight):
         def average_weight(self, t):
             return weight
 
-    with pytest.raises(ConfigError, match="average_weight of Weighed must be at least 0 and finite in iteration 1, got"):
+    with pytest.raises(
+        ConfigError, match="average_weight of Weighed must be at least 0 and finite in iteration 1, got"
+    ):
         equipoise.solve("kuhn", Weighed, iterations=1)
 
 

@@ -170,7 +170,9 @@ class _Forgetful:
 
 
 def _broken(**methods):
-    return type("Broken", (Kuhn,), {name: lambda self, *given, answer=answer: answer for name, answer in methods.items()})()
+    return type(
+        "Broken", (Kuhn,), {name: lambda self, *given, answer=answer: answer for name, answer in methods.items()}
+    )()
 
 
 @pytest.mark.parametrize("form", ["history", "vector"])

@@ -539,7 +539,9 @@ def estimate_num_histories(game: Game[Any], *, rng: np.random.Generator, num_pro
             state = game.apply(state, actions[int(rng.integers(len(actions)))])
             length += 1
             if length > game.spec.max_length:
-                raise _break_law(game, f"it goes on after {length:,} actions, its max_length is {game.spec.max_length:,}")
+                raise _break_law(
+                    game, f"it goes on after {length:,} actions, its max_length is {game.spec.max_length:,}"
+                )
     return total / num_probes
 
 
