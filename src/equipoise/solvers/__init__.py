@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from equipoise.solvers.infostate_rows import InfostateRows
     from equipoise.solvers.mccfr import MCCFRConfig, MCCFRSolver
     from equipoise.solvers.methods import METHODS
-    from equipoise.solvers.pruning import PrunedSolver, Pruning
     from equipoise.solvers.openspiel_policies import from_openspiel, to_openspiel
+    from equipoise.solvers.pruning import PrunedSolver, Pruning
     from equipoise.solvers.rule_notation import format_rule, parse_rule, rule_names
     from equipoise.solvers.rules import (
         CFR,

@@ -246,9 +246,10 @@ class MinimizerSolver:
             or not (given >= 0).all()
             or not abs(given.sum() - 1) <= SUM_TOLERANCE
         ):
+            shown = show_given(given.tolist() if given.size else answer)
             raise ConfigError(
                 f"{self.name} must play {where.stop - where.start} probabilities that sum to 1 at "
-                f"{self.tree.infoset_labels[infoset]!r} after {self.iteration} iterations, got {show_given(given.tolist() if given.size else answer)}"
+                f"{self.tree.infoset_labels[infoset]!r} after {self.iteration} iterations, got {shown}"
             )
         self.strategy[where] = given
 
