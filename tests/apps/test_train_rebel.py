@@ -237,3 +237,46 @@ def test_a_network_of_another_form_of_the_game_is_refused(trained, tmp_path):
     (folder / NET).write_bytes((trained[0] / NET).read_bytes())
     with pytest.raises(ConfigError, match="kinds of public states"):
         RebelRun.open(folder).searcher()
+
+
+TURN = (
+    "first=turn menu=100%;cap:1 test_stack=1000 test_iterations=4 late_iterations=4 leaves=2 cells=4 potential=2"
+    " layers=1 cycle=8 capacity=64 batch=4 reuse=1 checks=1"
+)
+
+
+def train_turn(folder, *arguments):
+    settings = [word for text in TURN.split() for word in ("-s", text)]
+    sizes = ["--examples", "12", "--hidden", "8", "--iterations", "4", "--playthroughs", "1", "--no-tensorboard"]
+    return run("train", "rebel", "holdem", "--preset", "turn-endgame", "--out", folder, *settings, *sizes, *arguments)
+
+
+def test_turn_endgames_are_trained_tested_and_go_on(tmp_path):
+    first = train_turn(tmp_path / "run", "--json", "--quiet")
+    assert first.exit_code == 0, first.output
+    result = json.loads(first.stdout)
+    assert result["exploitability_mbb"] == pytest.approx(10 * result["exploitability"])
+    assert result["exploitability"] > 0.0
+    assert StoredNet.load(tmp_path / "run" / "turn-end.safetensors").card["command"].startswith("equipoise train rebel")
+    again = train_turn(tmp_path / "run", "--resume")
+    assert "goes on after" in said(again)
+    assert "mbb over 1 playthroughs on 3s7hTdKs" in said(again)
+    other = train_turn(tmp_path / "run", "--resume", "--seed", "1")
+    assert other.exit_code == 2
+    assert "was begun with seed 0" in said(other)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["leduc", "--preset", "holdem"], "the preset holdem is for holdem"),
+        (["holdem", "--preset", "turn-endgame", "--horizon", "2"], "there is no --horizon"),
+        (["holdem", "--preset", "turn-endgame", "-s", "colour=red"], "unknown setting 'colour'"),
+        (["kuhn", "--preset", "tiny"], "turn-endgame"),
+    ],
+)
+def test_presets_of_hold_em_refuse_what_is_not_theirs(tmp_path, words, message):
+    result = run("train", "rebel", *words, "--out", tmp_path / "run")
+    assert result.exit_code == 2
+    assert message in said(result)
+    assert not (tmp_path / "run").exists()

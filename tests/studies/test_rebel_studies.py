@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
+import dataclasses
+
 import pytest
 
 from equipoise.core.errors import ConfigError, UnknownNameError
+from equipoise.core.runs import RunFolder
+from equipoise.games.registry import parse_game
 from equipoise.learning.rebel.runs import SHIPPED, RebelRun, list_shipped
+from equipoise.learning.rebel.settings import BeliefMethod, change_settings, find_preset, with_method
 from equipoise.studies.learning.rebel_choices import REBEL_CHOICES, RebelChoicesConfiguration
 from equipoise.studies.learning.rebel_choices import SAID as CHOSEN
 from equipoise.studies.learning.rebel_choices import conclude as compare_choices
@@ -12,6 +17,7 @@ from equipoise.studies.learning.rebel_games import (
     REBEL_LEDUC,
     REBEL_LIARS_DICE,
     RebelConfiguration,
+    _read_trainings,
 )
 from equipoise.studies.learning.rebel_teh import (
     CURVES,
@@ -144,3 +150,40 @@ def test_unknown_choices_are_refused():
 def test_turn_endgames_that_cannot_be_are_refused(changes, message):
     with pytest.raises(ConfigError, match=message):
         TurnEndgameConfiguration(**changes)
+
+
+def _write_training(folder, name, settings, tests):
+    config = {"game": "liars_dice(faces=4)", "settings": settings.as_dict(), "preset": "small"}
+    run = RunFolder.create(folder / name, "rebel", config)
+    with run.writing():
+        for examples, seconds, found in tests:
+            figures = {"examples": examples, "cpu_seconds": seconds, "exploitability": found, "playthroughs": 64}
+            run.record("measured", **figures)
+
+
+def test_trainings_of_a_folder_are_read_by_method_and_seed(tmp_path):
+    small = find_preset("small")
+    by_play = change_settings(small, with_method(BeliefMethod.FP, "lcfr"))
+    for seed, found in enumerate((0.01, 0.02, 0.03)):
+        tests = [(300_000, 60.0, 0.1), (600_000, 120.0 + seed, found)]
+        _write_training(tmp_path, f"seed-{seed}", dataclasses.replace(small, seed=seed), tests)
+    _write_training(tmp_path, "fp", by_play, [(600_000, 100.0, 0.05)])
+    _write_training(tmp_path, "unfinished", small, [(300_000, 60.0, 0.001)])
+    configuration = RebelConfiguration(playthroughs=8, runs=str(tmp_path))
+    measured = Measured()
+    for point in _read_trainings("liars-dice-1x4", parse_game(GAMES["liars-dice-1x4"]), configuration):
+        measured.add(point)
+    assert measured.runs("liars-dice-1x4", "ReBeL CFR-D, seeds", 64) == [0.01, 0.02, 0.03]
+    assert measured.panels()["liars-dice-1x4, CPU seconds of training"]["ReBeL CFR-D, seeds 2"] == [
+        (60, 0.1),
+        (122, 0.03),
+    ]
+    conclusion = REBEL_LIARS_DICE.conclude(configuration, measured)
+    rows = {row["method"]: row for row in conclusion.rows}
+    cfr = rows["ReBeL CFR-D, seeds 0, 1, 2"]
+    assert (cfr["ours"], cfr["deviation"], cfr["printed"]) == (0.02, 0.01, 0.017)
+    assert (cfr["CPU minutes"], cfr["tested by"]) == (2.0, "cfr-d by dcfr, 512 iterations")
+    assert rows["ReBeL FP, seeds 0"]["printed"] == 0.041
+    assert [claim.verdict for claim in conclusion.claims] == [Verdict.NOT_MEASURED, Verdict.DENIED]
+    with pytest.raises(ConfigError, match="runs must be a folder of trainings"):
+        _read_trainings("leduc", parse_game("leduc"), RebelConfiguration(runs=str(tmp_path / "none")))

@@ -72,6 +72,7 @@ def test_matches_are_played_and_kept(tmp_path):
         opponents=("call", "pushfold", "deepstack:leaves=equity;iterations=5;early=2;menu=a"),
         hands=(8, 6, 4),
         precisions=(0.0, 0.0, 0.0),
+        seconds=(5.0, 0.0, 0.0),
         game=GAME,
         keep=str(tmp_path / "kept"),
     )
@@ -81,7 +82,10 @@ def test_matches_are_played_and_kept(tmp_path):
     assert result.conclusion.claims[-1].verdict is Verdict.NOT_STATED
     again = SUPREMUS_MATCH.run(settings)  # reads what was kept
     assert again.conclusion.rows == result.conclusion.rows
-    assert {path.name for path in (tmp_path / "kept").iterdir()} >= {name_file("match", AGENT, "call", "chips")}
+    assert {path.name for path in (tmp_path / "kept").iterdir()} >= {
+        name_file("match", f"{AGENT};seconds=5", "call", "chips"),
+        name_file("match", AGENT, "pushfold", "chips"),
+    }
 
 
 @pytest.mark.parametrize(
@@ -173,5 +177,7 @@ def test_bad_settings_are_refused():
         SupremusMatchConfiguration(opponents=("blueprint",))
     with pytest.raises(ConfigError, match="a number of hands"):
         SupremusMatchConfiguration(opponents=("call", "uniform"))
+    with pytest.raises(ConfigError, match="one for each of 1 opponents"):
+        SupremusMatchConfiguration(seconds=(1.0, 2.0))
     with pytest.raises(UnknownNameError, match="agent"):
         SupremusMatchConfiguration(agent="supremis")

@@ -8,6 +8,7 @@ from equipoise.agents.value_nets import name_net
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.games.holdem.betting import Street
 from equipoise.learning.values.configuration import NetStage, ValueNetConfig
+from equipoise.learning.values.leaves import NetworkLeaves
 from equipoise.studies.registry import STUDIES
 from equipoise.studies.street_losses import LOSSES, SECONDS
 from equipoise.studies.study import Measured, Point, Size, Verdict
@@ -45,6 +46,21 @@ def test_value_lost_at_a_small_size(nets):
     assert losses[ENDS] == pytest.approx(losses["leaves checked down"], abs=0.2)  # such networks say what showdowns pay
     assert losses["network after the card"] == pytest.approx(losses[ENDS], abs=0.2)
     assert min(losses.values()) > -0.05  # bounds from both sides
+    for row in result.conclusion.rows:  # two solves leave open at most 1 % each
+        slack = row["turns, median loss, % of the pot"] - row["turns, median at least"]
+        assert 0.0 <= slack <= 2.0
+
+
+def test_held_leaves_are_asked_about_once_an_iteration(tmp_path, nets, monkeypatch):
+    asked = []
+    evaluate = NetworkLeaves.evaluate
+    monkeypatch.setattr(NetworkLeaves, "evaluate", lambda self, batch: (asked.append(1), evaluate(self, batch))[1])
+    counts = []
+    for method in ("after", "held"):
+        keep_spots(tmp_path / method, nets, spots=1, methods=(method,))
+        counts.append(len(asked))
+        asked.clear()
+    assert counts == [20, 10]  # in 10 iterations, by each player or once
 
 
 def keep_spots(folder, /, nets, **changes):
@@ -64,6 +80,15 @@ def test_kept_spots_are_not_measured_again(tmp_path, nets, monkeypatch):
     assert sorted(path.name for path in folder.iterdir()) == ["spot-0001.json", "spot-0002.json"]
 
 
+def test_a_study_of_more_methods_measures_only_these(tmp_path, nets):
+    one = keep_spots(tmp_path / "kept", nets, spots=1)
+    both = keep_spots(tmp_path / "kept", nets, spots=1, methods=("zero", "end", "blueprint"))
+    assert both.curves[SECONDS][ENDS] == one.curves[SECONDS][ENDS]  # by the clock: measured once
+    anew = keep_spots(tmp_path / "anew", nets, spots=1, methods=("end", "blueprint", "zero"))
+    assert both.curves[LOSSES] == anew.curves[LOSSES]
+    assert keep_spots(tmp_path / "kept", nets, spots=1).curves == one.curves
+
+
 @pytest.mark.parametrize("changes", [{"search_iterations": 11}, {"nets": ""}], ids=str)
 def test_spots_kept_under_other_settings_are_refused(tmp_path, nets, changes):
     keep_spots(tmp_path / "kept", nets, spots=1)
@@ -71,7 +96,9 @@ def test_spots_kept_under_other_settings_are_refused(tmp_path, nets, changes):
         keep_spots(tmp_path / "kept", **({"nets": nets} | changes))
 
 
-@pytest.mark.parametrize("content", ["", "{}", '{"asked": {}, "points": [{"panel": 1}]}', "\x00"])
+@pytest.mark.parametrize(
+    "content", ["", "{}", '{"asked": {}, "points": {"a": [{"panel": 1}]}}', '{"asked": {}, "points": []}', "\x00"]
+)
 def test_a_damaged_spot_is_named(tmp_path, nets, content):
     (tmp_path / "spot-0001.json").write_text(content)
     with pytest.raises(ConfigError, match=r"spot-0001\.json is no measured spot: remove it"):
@@ -82,6 +109,13 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path, nets):
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match="cannot keep spots in"):
         keep_spots(tmp_path / "file" / "kept", nets, spots=1)
+
+
+def test_missing_networks_are_said_before_anything_is_measured(tmp_path, nets, monkeypatch):
+    monkeypatch.setattr("equipoise.studies.street_losses._measure_spot", None)
+    (tmp_path / "river.safetensors").unlink()
+    with pytest.raises(ConfigError, match=r"value-lost needs .*\.safetensors in .*: nets=DIR says where"):
+        keep_spots(tmp_path / "kept", tmp_path / "elsewhere", methods=("zero", "after"))
 
 
 def test_flops_are_columns_beside_turns(tmp_path, nets):

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import shlex
 from collections.abc import Callable, Iterator, Mapping
@@ -17,17 +16,17 @@ from rich.console import Console
 from equipoise.apps.display import make_console
 from equipoise.apps.output import write_json
 from equipoise.apps.signals import SignalFlag
-from equipoise.apps.train_session import TrainSession, find_deadline, open_players
+from equipoise.apps.train_session import TrainCall, TrainSession, conduct, tell_end
+from equipoise.core.errors import UnknownNameError
 from equipoise.core.formatting import format_duration, format_small
 from equipoise.core.pool import Pool
-from equipoise.core.runs import RunFolder
 from equipoise.games.base import Game
 from equipoise.games.parameters import parse_parameters
 from equipoise.games.registry import format_game
+from equipoise.learning.rebel.holdem_settings import HOLDEM_PRESETS
 from equipoise.learning.rebel.playthroughs import measure_playthroughs
 from equipoise.learning.rebel.runs import KIND, NET, POLICY, STATE, check_same_settings
 from equipoise.learning.rebel.settings import PRESETS, RebelSettings, change_settings, find_preset
-from equipoise.learning.scalar_board import find_writer, open_board
 from equipoise.runs.request import find_named_game
 from equipoise.search.belief_games import BeliefGame, parse_horizon
 
@@ -52,7 +51,7 @@ class TrainRebelOptions:
     parameters: Annotated[
         list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
     ] = None
-    preset: Annotated[str, typer.Option(help=f"How it is learnt: {', '.join(PRESETS)}.")] = "small"
+    preset: Annotated[str, typer.Option(help=f"How it is learnt: {', '.join((*PRESETS, *HOLDEM_PRESETS))}.")] = "small"
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of weights, state and log.", metavar="DIR")]
     hours: Annotated[float | None, typer.Option(min=0.001, help="Stop after this time; --resume goes on.")] = None
     examples: Annotated[int | None, typer.Option(min=1, help="Values that self-play makes.")] = None
@@ -95,38 +94,36 @@ def train_rebel(options: TrainRebelOptions) -> None:
     The exploitability of play by random iterations is measured on the way, exactly for the playthroughs that are drawn.
     State and weights are kept every minute: stop it at any time and give --resume.
     """
+    if options.preset in HOLDEM_PRESETS:
+        from equipoise.apps.train_rebel_holdem import train_in_holdem  # noqa: PLC0415 - it needs torch
+
+        train_in_holdem(options, spell_command(options))
+        return
     from equipoise.learning.rebel.training import RebelTrainer  # noqa: PLC0415 - torch is an extra
 
-    writer = find_writer(is_wanted=options.tensorboard)
     game = find_named_game(options.game, options.parameters)
     assert game is not None, "the game is an argument"
-    settings = _change(find_preset(options.preset), options)
+    settings = _change(_find_preset(options.preset), options)
     console = make_console(is_quiet=options.quiet)
     trainer = RebelTrainer(BeliefGame.of(game, parse_horizon(settings.horizon)), settings, format_game(game))
     if trainer.game.num_kinds == 1:
         trainer.self_play.refuse()
-    config = {"game": format_game(game), "settings": settings.as_dict(), "preset": options.preset}
-    with SignalFlag() as flag, contextlib.ExitStack() as stack:
-        pool = open_players(options.workers, options.ray, stack)
-        folder = RunFolder.open_or_create(
-            options.out, KIND, config, is_resumed=options.resume, is_overwritten=options.overwrite
-        )
-        if options.resume:
-            check_same_settings(folder, game, settings)
-        stack.enter_context(folder.writing())
-        board = stack.enter_context(open_board(folder, writer))
-        session = _Session(trainer, game, folder, board, console, command=_spell(options))
-        if options.overwrite:
-            (folder.path / STATE).unlink(missing_ok=True)
-        session.restore()
-        last = session.train(flag, pool, find_deadline(options.hours))
-        session.draw()
+    last, flag = conduct(
+        TrainCall.of(options),
+        lambda folder, board: _Session(trainer, game, folder, board, console, command=spell_command(options)),
+        kind=KIND,
+        config={"game": format_game(game), "settings": settings.as_dict(), "preset": options.preset},
+        check=lambda folder: check_same_settings(folder, game, settings),
+    )
     _show(last, game, settings, options, console)
-    if flag():
-        console.print("interrupted: give --resume to go on", style="yellow")
-        raise typer.Exit(flag.exit_code)
-    if options.hours is not None and not trainer.is_done:
-        console.print(f"the {options.hours:g} hours are over: give --resume to go on", style="yellow")
+    tell_end(TrainCall.of(options), flag, console, is_done=trainer.is_done)
+
+
+def _find_preset(name: str) -> RebelSettings:
+    """Returns the settings of a preset of small games."""
+    if name not in PRESETS:
+        raise UnknownNameError("preset", name, (*PRESETS, *HOLDEM_PRESETS))
+    return find_preset(name)
 
 
 def _change(preset: RebelSettings, options: TrainRebelOptions) -> RebelSettings:
@@ -175,7 +172,7 @@ class _Session(TrainSession):
         }
 
 
-def _spell(options: TrainRebelOptions) -> str:
+def spell_command(options: TrainRebelOptions) -> str:
     """Returns the command that makes the same weights: the folder is left open."""
     words = ["equipoise", "train", "rebel", options.game, "--preset", options.preset, "--out", "DIR"]
     for text in options.parameters or []:

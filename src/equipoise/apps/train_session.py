@@ -9,8 +9,10 @@ import dataclasses
 import math
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Final
 
+import typer
 from rich.console import Console
 
 from equipoise.apps.signals import SignalFlag
@@ -26,9 +28,9 @@ from equipoise.evaluation.plots import PanelLabels, plot_panels
 from equipoise.evaluation.statistics import big_blind_of
 from equipoise.games.base import Game
 from equipoise.games.registry import format_game
-from equipoise.learning.scalar_board import ScalarBoard
+from equipoise.learning.scalar_board import ScalarBoard, find_writer, open_board
 
-__all__ = ["CURVE", "TrainSession", "find_deadline", "open_players"]
+__all__ = ["CURVE", "TrainCall", "TrainSession", "conduct", "find_deadline", "open_players", "tell_end"]
 
 SAVE_SECONDS: Final = 45.0  # between saved states
 TOLD_SECONDS: Final = 2.0  # between events that say where a training stands
@@ -173,9 +175,13 @@ class TrainSession(abc.ABC):
             "command": self.command,
             **describe_origin(),
         }
-        self.trainer.stored(card).save(self.folder.path / self.net_file)
+        self.save_nets(card)
         save(self.folder.path / self.state_file, Kind.RUN, {"game": format_game(self.game)}, self.trainer.state())
         self._saved = time.monotonic()
+
+    def save_nets(self, card: dict[str, Any]) -> None:
+        """Keeps the weights that play."""
+        self.trainer.stored(card).save(self.folder.path / self.net_file)
 
     def draw(self) -> None:
         """Draws the exploitabilities measured so far."""
@@ -184,3 +190,67 @@ class TrainSession(abc.ABC):
             title = f"{format_game(self.game)}: {self.test}"
             plot_panels({"": {self.line: self.curve}}, self.folder.path / CURVE, title=title, labels=labels)
             self.console.print(f"written: {self.folder.path / CURVE}")
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class TrainCall:
+    """What every such command is told."""
+
+    out: Path
+    hours: float | None
+    workers: int
+    ray: str | None
+    tensorboard: bool | None
+    resume: bool
+    overwrite: bool
+
+    @classmethod
+    def of(cls, options: Any) -> TrainCall:
+        """Returns what a command's options say of it."""
+        return cls(**{field.name: getattr(options, field.name) for field in dataclasses.fields(cls)})
+
+
+def conduct(
+    call: TrainCall,
+    begin: Callable[[RunFolder, ScalarBoard | None], TrainSession],
+    *,
+    kind: str,
+    config: dict[str, Any],
+    check: Callable[[RunFolder], None],
+) -> tuple[dict[str, Any], SignalFlag]:
+    """Trains in a run's folder to the end, or until it is stopped.
+
+    Args:
+        call: what the command is told.
+        begin: makes the session.
+        kind: of the folder.
+        config: that it is made with.
+        check: raises unless a run that goes on is the same one.
+
+    Returns:
+        The last measurement, and whether and how it was interrupted.
+    """
+    writer = find_writer(is_wanted=call.tensorboard)
+    with SignalFlag() as flag, contextlib.ExitStack() as stack:
+        pool = open_players(call.workers, call.ray, stack)
+        folder = RunFolder.open_or_create(call.out, kind, config, is_resumed=call.resume, is_overwritten=call.overwrite)
+        if call.resume:
+            check(folder)
+        stack.enter_context(folder.writing())
+        board = stack.enter_context(open_board(folder, writer))
+        session = begin(folder, board)
+        if call.overwrite:
+            (folder.path / session.state_file).unlink(missing_ok=True)
+        session.restore()
+        last = session.train(flag, pool, find_deadline(call.hours))
+        session.draw()
+    return last, flag
+
+
+def tell_end(call: TrainCall, flag: SignalFlag, console: Console, *, is_done: bool) -> None:
+    """Says why a training is not at its end, if it is not; raises `typer.Exit` after a signal."""
+    if flag():
+        console.print("interrupted: give --resume to go on", style="yellow")
+        raise typer.Exit(flag.exit_code)
+    if call.hours is not None and not is_done:
+        console.print(f"the {call.hours:g} hours are over: give --resume to go on", style="yellow")

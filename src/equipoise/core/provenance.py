@@ -6,10 +6,13 @@ from __future__ import annotations
 import functools
 import subprocess
 from pathlib import Path
+from typing import Final
 
 import equipoise
 
 __all__ = ["find_commit", "version"]
+
+TIMEOUT: Final = 60  # seconds; a busy machine has taken more than five
 
 
 def version() -> str:
@@ -35,7 +38,7 @@ def find_commit() -> str | None:
         return None
     command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=True)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip() or None

@@ -52,6 +52,14 @@ class ColumnMemory:
         """Forgets everything."""
         self.count = 0
 
+    def keep_newest(self, size: int) -> None:
+        """Forgets all but so many, the newest."""
+        kept = min(size, len(self))
+        place = (self.count + np.arange(-kept, 0)) % self.capacity
+        for column in self.columns.values():
+            column[:kept] = column[place]
+        self.count = kept
+
     def append(self, examples: Columns) -> None:
         """Adds examples, oldest first."""
         size = len(next(iter(examples.values())))

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a searched street of hold'em loses: the spot solved whole, then again with the street locked.
 
-The whole solve bounds the searcher's value from above. What the locked spot guarantees, against an exact best response,
-is what the searched street is worth if the streets after it are played well.
+What best responses earn in either solve bounds its value from both sides, and so what was lost: at most what one earns
+the searcher in the whole spot, less what it is guaranteed with its street locked and the streets after it played well;
+at least the same with the other bounds.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
 from equipoise.trees.vector import CellTable
 
 __all__ = [
+    "LEAST",
     "LOSSES",
     "SECONDS",
     "WHOLE",
@@ -38,6 +40,7 @@ __all__ = [
 ]
 
 LOSSES: Final = "loss, percent of the pot"
+LEAST: Final = "loss at least, percent of the pot"
 SECONDS: Final = "processor seconds"
 WHOLE: Final = "whole spot, what is left open"
 
@@ -78,14 +81,17 @@ Search = Callable[[], Searched]
 
 
 class KeptSpots:
-    """Points of spots that were measured before, a file a spot: an interrupted study with the same folder goes on."""
+    """Points of spots that were measured before, a file a spot: an interrupted study with the same folder goes on.
+
+    Points are kept search by search, so that a study of more searches measures only what is not there yet.
+    """
 
     def __init__(self, folder: Path, asked: Mapping[str, Any]) -> None:
         """Makes the folder.
 
         Args:
             folder: where files are.
-            asked: all that points depend on but a spot's number, as JSON knows it; other files are refused.
+            asked: all that points depend on but spot and search, as JSON knows it; other files are refused.
         """
         self.folder, self.asked = folder, json.loads(json.dumps(dict(asked)))
         try:
@@ -93,24 +99,25 @@ class KeptSpots:
         except OSError as error:
             raise ConfigError(f"cannot keep spots in {folder}: {error.strerror}") from None
 
-    def find(self, number: int) -> tuple[Point, ...]:
-        """Returns the points of a spot, none if it was not measured yet."""
+    def find(self, number: int) -> dict[str, tuple[Point, ...]]:
+        """Returns the points of a spot by search, those of the whole spot under `WHOLE`, as far as they are there."""
         path = self._path(number)
         if not path.is_file():
-            return ()
+            return {}
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-            asked, points = content["asked"], tuple(Point(**each) for each in content["points"])
-        except (OSError, KeyError, TypeError, ValueError):
+            asked = content["asked"]
+            points = {label: tuple(Point(**each) for each in found) for label, found in content["points"].items()}
+        except (AttributeError, OSError, KeyError, TypeError, ValueError):
             raise ConfigError(f"{path} is no measured spot: remove it, and it is measured again") from None
         if asked != self.asked:
             raise ConfigError(f"{path} was measured with other settings or networks: give another folder")
         return points
 
-    def write(self, number: int, points: Sequence[Point]) -> None:
-        """Keeps the points of a spot."""
-        content = {"asked": self.asked, "points": [dataclasses.asdict(point) for point in points]}
-        write_text(self._path(number), json.dumps(content) + "\n")
+    def write(self, number: int, points: Mapping[str, Sequence[Point]]) -> None:
+        """Keeps the points of a spot by search."""
+        kept = {label: [dataclasses.asdict(point) for point in found] for label, found in points.items()}
+        write_text(self._path(number), json.dumps({"asked": self.asked, "points": kept}) + "\n")
 
     def _path(self, number: int) -> Path:
         return self.folder / f"spot-{number:04d}.json"
@@ -133,38 +140,41 @@ def measure_losses(
     """
     for number, (spot, searcher) in enumerate(configuration.draw(), start=1):
         name = f"{number}: {spot.name}, pot {spot.pot}"
-        if kept is not None and (points := kept.find(number)):
-            yield Step(fraction=number / configuration.spots, text=f"{name}: kept", points=points)
-            continue
-        found: list[Point] = []
-        for step in _measure_spot(configuration, labels, begin, spot, searcher, number):
-            found += step.points
-            fraction = (number - 1 + step.fraction) / configuration.spots
-            yield dataclasses.replace(step, fraction=fraction, text=f"{name}: {step.text}")
-        if kept is not None:
-            kept.write(number, found)
+        found = kept.find(number) if kept is not None else {}
+        if old := tuple(point for label in (WHOLE, *labels) for point in found.get(label, ())):
+            yield Step(fraction=(number - 1) / configuration.spots, text=f"{name}: kept", points=old)
+        missing = [label for label in labels if label not in found]
+        if missing or WHOLE not in found:
+            searches = {
+                label: search for label, search in zip(labels, begin(spot, searcher), strict=True) if label in missing
+            }
+            for label, step in _measure_spot(configuration, searches, spot, searcher, number):
+                fraction = (number - 1 + step.fraction) / configuration.spots
+                points = () if label in found else step.points
+                yield dataclasses.replace(step, fraction=fraction, text=f"{name}: {step.text}", points=points)
+                if points:
+                    found[label] = points
+                    if kept is not None:
+                        kept.write(number, found)
 
 
 def _measure_spot(
-    configuration: LossConfiguration,
-    labels: Sequence[str],
-    begin: Callable[[HoldemSpot, int], Sequence[Search]],
-    spot: HoldemSpot,
-    searcher: int,
-    number: int,
-) -> Iterator[Step]:
-    """Yields the losses of one spot."""
-    total = 1 + len(labels)
-    yield Step(fraction=0.0, text="the whole spot")
-    values = _solve_to(CFRSolver(build_holdem_tree(spot)), configuration)
-    left_open = Point(panel=LOSSES, curve=WHOLE, x=number, y=100 * sum(values) / spot.pot)
-    yield Step(fraction=1 / total, text="searches", points=(left_open,))
-    for place, (label, search) in enumerate(zip(labels, begin(spot, searcher), strict=True), start=1):
+    configuration: LossConfiguration, searches: Mapping[str, Search], spot: HoldemSpot, searcher: int, number: int
+) -> Iterator[tuple[str, Step]]:
+    """Yields the losses of one spot, each with the name of its search."""
+    total = 1 + len(searches)
+    yield WHOLE, Step(fraction=0.0, text="the whole spot")
+    most = _solve_to(CFRSolver(build_holdem_tree(spot)), configuration)
+    left_open = Point(panel=LOSSES, curve=WHOLE, x=number, y=100 * sum(most) / spot.pot)
+    yield WHOLE, Step(fraction=1 / total, text="searches", points=(left_open,))
+    other = 1 - searcher
+    for place, (label, search) in enumerate(searches.items(), start=1):
         found = search()
-        loss = values[searcher] - _guarantee(spot, searcher, found.rows, configuration)
-        points = [Point(panel=LOSSES, curve=label, x=number, y=100 * loss / spot.pot)]
+        locked = _solve_locked(spot, found.rows, configuration)
+        losses = {LOSSES: most[searcher] + locked[other], LEAST: -most[other] - locked[searcher]}
+        points = [Point(panel=panel, curve=label, x=number, y=100 * y / spot.pot) for panel, y in losses.items()]
         points += [Point(panel=SECONDS, curve=curve, x=number, y=y) for curve, y in found.seconds.items()]
-        yield Step(fraction=(1 + place) / total, text=label, points=tuple(points))
+        yield label, Step(fraction=(1 + place) / total, text=label, points=tuple(points))
 
 
 def _solve_to(solver: CFRSolver[HoldemTree], configuration: LossConfiguration) -> tuple[float, float]:
@@ -179,11 +189,10 @@ def _solve_to(solver: CFRSolver[HoldemTree], configuration: LossConfiguration) -
             return first, second
 
 
-def _guarantee(spot: HoldemSpot, searcher: int, rows: Rows, configuration: LossConfiguration) -> float:
-    """Returns chips that the searcher gets at least, its street given and the next ones played well after it."""
+def _solve_locked(spot: HoldemSpot, rows: Rows, configuration: LossConfiguration) -> tuple[float, float]:
+    """Returns what a best response earns each player, the searcher's street given and the next ones played well."""
     locks = [NodeLock(node=node, strategy=played, hands=hands.tolist()) for node, (hands, played) in rows.items()]
-    solver = CFRSolver(build_holdem_tree(spot, locks=locks), locks=locks)
-    return -_solve_to(solver, configuration)[1 - searcher]
+    return _solve_to(CFRSolver(build_holdem_tree(spot, locks=locks), locks=locks), configuration)
 
 
 def read_street(tree: HoldemTree, sums: CellTable, player: int, spot: HoldemSpot) -> Rows:

@@ -52,7 +52,8 @@ class SupremusMatchConfiguration:
     opponents: tuple[str, ...] = ("call",)  # `blueprint` plays the file below, bets it does not know translated
     hands: tuple[int, ...] = (8,)  # at most, for each opponent; two to a deal
     precisions: tuple[float, ...] = (0.0,)  # mbb/g that an interval reaches to each side when a match stops; 0: none
-    seconds: float = 0.0  # for a decision of agents that search; 0: what their texts say
+    # for a decision of agents that search, against each opponent or all; 0: what their texts say
+    seconds: tuple[float, ...] = (0.0,)
     blueprint: str = ""  # a file of hold'em in buckets
     guesses: str = ""  # a file of the same kind, coarser: games are scored by AIVAT; `own` makes one in the folder
     game: str = "holdem(menu=all)"
@@ -63,7 +64,9 @@ class SupremusMatchConfiguration:
     def __post_init__(self) -> None:
         if not len(self.opponents) == len(self.hands) == len(self.precisions):
             raise ConfigError(f"each of {len(self.opponents)} opponents needs a number of hands and a precision")
-        if min(self.hands) < 4 or min(self.precisions) < 0 or not self.seconds >= 0:
+        if len(self.seconds) not in (1, len(self.opponents)):
+            raise ConfigError(f"seconds must be one for all or one for each of {len(self.opponents)} opponents")
+        if min(self.hands) < 4 or min(self.precisions) < 0 or not min(self.seconds) >= 0:
             raise ConfigError(f"hands must be at least 4, precisions and seconds not negative, got {self.hands}")
         if BLUEPRINT in self.opponents and not self.blueprint:
             raise ConfigError("the opponent blueprint needs its file: -p blueprint=FILE")
@@ -73,6 +76,10 @@ class SupremusMatchConfiguration:
             raise ConfigError(f"game must be hold'em, got {self.game}")
         for opponent in (self.agent, *self.opponents):
             AgentText(self.write(opponent))
+
+    def limit(self, opponent: str) -> float | None:
+        """Returns seconds for a decision in a match, None for what the agents' texts say."""
+        return self.seconds[self.opponents.index(opponent) % len(self.seconds)] or None
 
     def write(self, agent: str) -> str:
         """Returns an agent's text."""
@@ -141,7 +148,7 @@ def _make_player(
         seed=SEED,
         aivat=guesses,
     )
-    play = make_player(request, game, limit_seconds(makers, configuration.seconds or None), Reporter())
+    play = make_player(request, game, limit_seconds(makers, configuration.limit(opponent)), Reporter())
     config = dataclasses.replace(play.config, deals_per_chunk=configuration.chunk)
     return dataclasses.replace(play, config=config), config  # type: ignore[type-var]  # players are dataclasses
 
@@ -203,11 +210,11 @@ SUPREMUS_MATCH: Final = Study(
     sizes={
         Size.QUICK: SupremusMatchConfiguration(),
         Size.FULL: SupremusMatchConfiguration(
-            agent="supremus",
-            opponents=("call", "uniform", "pushfold", "deepstack"),
+            agent="supremus:seconds=0",
+            opponents=("call", "uniform", "pushfold", "deepstack:seconds=0"),  # the last with as many iterations
             hands=(5000, 5000, 5000, 1000),
             precisions=(100.0, 100.0, 100.0, 0.0),
-            seconds=0.5,
+            seconds=(0.5, 0.5, 0.5, 0.0),
             game="holdem(menu=all)",
             chunk=5,
         ),

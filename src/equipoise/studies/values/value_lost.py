@@ -13,7 +13,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -31,11 +31,20 @@ from equipoise.learning.values.situations import draw_class_weights
 from equipoise.search.holdem.depth_limit import LeafChoices, solve_blueprint
 from equipoise.search.holdem.equity_leaves import equity_leaves
 from equipoise.search.holdem.leaves import AfterDeal, bind_lines
-from equipoise.search.leaves import LeafEvaluator, SwitchedLeaves, ZeroLeaves
+from equipoise.search.leaves import HeldLeaves, LeafEvaluator, SwitchedLeaves, ZeroLeaves
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rule_notation import parse_rule
 from equipoise.studies.search.turn_search import BUDGET, search_turn
-from equipoise.studies.street_losses import LOSSES, SECONDS, KeptSpots, Rows, Searched, measure_losses, read_street
+from equipoise.studies.street_losses import (
+    LEAST,
+    LOSSES,
+    SECONDS,
+    KeptSpots,
+    Rows,
+    Searched,
+    measure_losses,
+    read_street,
+)
 from equipoise.studies.study import Claim, Conclusion, Measured, Size, Step, Study, judge
 from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree, plan_first_street
 from equipoise.trees.vector import TreeStrategy
@@ -64,13 +73,14 @@ class ValueLostConfiguration:
         "both",
         "end",
         "some",
+        "held",
         "after",
         "buckets",
         "exact",
     )
     flops: int = 0  # beside the turns
     flop_hands: int = 100  # of each side of a flop; 0: every hand
-    flop_methods: tuple[str, ...] = ("zero", "equity", "end", "some", "after", "exact")
+    flop_methods: tuple[str, ...] = ("zero", "equity", "end", "some", "held", "after", "exact")
     flop_open_percent: float = 0.1
     nets: str = ""  # a folder of networks; none: those that are shipped
     rule: str = "dcfr(1.5,0,4)"
@@ -139,14 +149,13 @@ class StreetSpots:
         return [value for value in found if value is not None]
 
     def identify(self) -> dict[str, Any]:
-        """Returns what a spot's losses depend on: not how many spots there are."""
+        """Returns what a loss depends on: neither on how many spots there are nor on the other methods."""
         whole = self.whole
         return {
             "street": self.street.name.lower(),
             "ratios": whole.ratios,
             "hands": self.hands,
             "menu": whole.menu,
-            "methods": self.methods,
             "rule": whole.rule,
             "search_iterations": whole.search_iterations,
             "blueprint_iterations": whole.blueprint_iterations,
@@ -195,9 +204,12 @@ class _Spot:
     def __init__(self, spot: HoldemSpot, searcher: int, spots: StreetSpots) -> None:
         self.spot, self.searcher, self.configuration = spot, searcher, spots.whole
         self.blueprint: TreeStrategy[HoldemTree] | None = None
-        if CHOOSING & set(spots.methods):  # no search pays for it; it does not know the ranges
+
+    def make_blueprint(self) -> None:
+        """Solves what some searches go on with, unless it is there; it does not know the ranges."""
+        if self.blueprint is None:
             iterations = self.configuration.blueprint_iterations
-            self.blueprint = solve_blueprint(spot, iterations=iterations, share_of_all=1.0)
+            self.blueprint = solve_blueprint(self.spot, iterations=iterations, share_of_all=1.0)
 
     def choose(self, choices: LeafChoices | None) -> Rows:
         """Returns the street where players choose how the blueprint goes on; without choices the blueprint's own."""
@@ -214,12 +226,19 @@ class _Spot:
         """Returns the street that a search to the end of the hand finds in as many iterations."""
         return self._solve(build_holdem_tree(self.spot))
 
-    def ask(self, *, is_after_deal: bool, num_cards: int = 0) -> Rows:
+    def ask(self, method: str) -> Rows:
         """Returns what is found with networks at the leaves."""
+        return self.cut(self.find_net(method))
+
+    def find_net(self, method: str) -> LeafEvaluator:
+        """Returns the network of a method in `ASKED`."""
+        asked = ASKED[method]
         nets = NetFolder("value-lost", self.spot, self.configuration.nets)
         street = self.spot.betting_rules.first_street
-        found = nets.find_end(street, is_after=is_after_deal, num_cards=num_cards)
-        return self.cut(found.first if isinstance(found, SwitchedLeaves) else found)  # values are not asked for at last
+        found = nets.find_end(street, is_after=asked.is_after, num_cards=asked.num_cards)
+        if isinstance(found, SwitchedLeaves):
+            found = found.first  # values are not asked for at last
+        return HeldLeaves(found) if asked.is_held else found
 
     def _solve(self, tree: HoldemTree, frontier: Frontier | None = None) -> Rows:
         solver = CFRSolver(tree, parse_rule(self.configuration.rule), frontier=frontier)
@@ -227,18 +246,30 @@ class _Spot:
         return read_street(tree, solver.tables.strategy_sum, self.searcher, self.spot)
 
 
+class _Asked(NamedTuple):
+    """How a network is asked."""
+
+    is_after: bool = False  # the card
+    num_cards: int = 0  # about which; 0: all
+    is_held: bool = False  # once an iteration, not for each player
+
+
+ASKED: Final = {
+    "end": _Asked(),
+    "some": _Asked(is_after=True, num_cards=SOME_CARDS),
+    "held": _Asked(is_after=True, is_held=True),
+    "after": _Asked(is_after=True),
+}
 METHODS: Final[Mapping[str, tuple[str, Callable[[_Spot], Rows]]]] = {  # as typed: as shown, how
     "blueprint": ("blueprint's own street", lambda each: each.choose(None)),
     "zero": ("leaves worth nothing", lambda each: each.cut(ZeroLeaves())),
     "equity": ("leaves checked down", lambda each: each.cut(equity_leaves(each.spot))),
     "opponent": ("opponent chooses (Modicum)", lambda each: each.choose(LeafChoices())),
     "both": ("both choose (Pluribus)", lambda each: each.choose(LeafChoices.both())),
-    "end": ("network at the street's end", lambda each: each.ask(is_after_deal=False)),
-    "some": (
-        f"network after {SOME_CARDS} cards, all in turn",
-        lambda each: each.ask(is_after_deal=True, num_cards=SOME_CARDS),
-    ),
-    "after": ("network after the card", lambda each: each.ask(is_after_deal=True)),
+    "end": ("network at the street's end", lambda each: each.ask("end")),
+    "some": (f"network after {SOME_CARDS} cards, all in turn", lambda each: each.ask("some")),
+    "held": ("network after the card, once an iteration", lambda each: each.ask("held")),
+    "after": ("network after the card", lambda each: each.ask("after")),
     "buckets": (
         f"rivers in buckets after {SOME_CARDS} cards, all in turn (DeepStack)",
         lambda each: each.cut(AfterDeal(BucketedRivers(each.spot), each.spot, num_cards=SOME_CARDS)),
@@ -252,6 +283,10 @@ TURNS_ALONE: Final = frozenset({"opponent", "both", "buckets"})
 def measure(configuration: ValueLostConfiguration) -> Iterator[Step]:
     """Yields losses spot by spot, turns first."""
     streets = configuration.streets()
+    for spots in streets:  # what is missing is said before anything is measured
+        spot, searcher = next(spots.draw())
+        for method in ASKED.keys() & set(spots.methods):
+            _Spot(spot, searcher, spots).find_net(method)
     for place, spots in enumerate(streets):
         for step in _measure_street(spots):
             fraction = (place + step.fraction) / len(streets)
@@ -261,17 +296,20 @@ def measure(configuration: ValueLostConfiguration) -> Iterator[Step]:
 
 def _measure_street(spots: StreetSpots) -> Iterator[Step]:
     """Yields the losses of one street."""
-    methods = [METHODS[method] for method in spots.methods]
 
     def begin(spot: HoldemSpot, searcher: int) -> list[Callable[[], Searched]]:
         each = _Spot(spot, searcher, spots)
-        return [functools.partial(_time, label, search, each) for label, search in methods]
+        return [functools.partial(_time, method, each) for method in spots.methods]
 
-    return measure_losses(spots, [label for label, _ in methods], begin, kept=spots.kept())
+    labels = [METHODS[method][0] for method in spots.methods]
+    return measure_losses(spots, labels, begin, kept=spots.kept())
 
 
-def _time(label: str, search: Callable[[_Spot], Rows], each: _Spot) -> Searched:
-    """Returns what a search finds, and how long it took."""
+def _time(method: str, each: _Spot) -> Searched:
+    """Returns what a search finds, and how long it took; no search pays for the blueprint."""
+    label, search = METHODS[method]
+    if method in CHOOSING:
+        each.make_blueprint()
     began = time.process_time()
     rows = search(each)
     return Searched(rows, {label: time.process_time() - began})
@@ -292,7 +330,7 @@ def conclude(configuration: ValueLostConfiguration, measured: Measured) -> Concl
     notes = (
         "Losses are upper bounds, in percent of the pot: the best response to the whole spot's solution, less what the "
         f"spot guarantees with the searched street locked; both solved to {exact}, or "
-        f"{configuration.most_iterations} iterations.",
+        f"{configuration.most_iterations} iterations. At least is what the other bounds of both solves say.",
         "The blueprint is solved for all hands alike: it does not know the spots' ranges.",
     )
     return Conclusion(rows=tuple(rows), claims=tuple(claims), notes=notes)
@@ -300,10 +338,11 @@ def conclude(configuration: ValueLostConfiguration, measured: Measured) -> Concl
 
 def _describe(spots: StreetSpots, measured: Measured, method: str) -> dict[str, object]:
     """Returns the columns of a street in the row of a method; empty where it was not measured."""
-    losses, seconds = (spots.measured(measured, panel, method) for panel in (LOSSES, SECONDS))
+    losses, least, seconds = (spots.measured(measured, panel, method) for panel in (LOSSES, LEAST, SECONDS))
     return {
         spots.name: len(losses) or None,
         f"{spots.name}, median loss, % of the pot": round(statistics.median(losses), 3) if losses else None,
+        f"{spots.name}, median at least": round(statistics.median(least), 3) if least else None,
         f"{spots.name}, worst": round(max(losses), 3) if losses else None,
         f"{spots.name}, processor seconds, median": round(statistics.median(seconds), 2) if seconds else None,
     }
@@ -313,7 +352,7 @@ def _judge(spots: StreetSpots, measured: Measured) -> Iterator[Claim]:
     """Yields the verdicts on the networks of a street."""
     median, worst = BARS[spots.street]
     limit = f"a median of {median:g} %" + (f", {worst:g} % at worst" if worst < float("inf") else "")
-    for method in ("end", "some", "after"):
+    for method in ASKED:
         losses = spots.measured(measured, LOSSES, method)
         if losses:
             is_true = statistics.median(losses) <= median and max(losses) <= worst
