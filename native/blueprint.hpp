@@ -15,7 +15,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <vector>
 
 #include "betting_tree.hpp"
@@ -155,44 +154,7 @@ class BlueprintWalker {
 
   // Chips that the traverser, who is still in, wins or loses.
   float payoff(const BettingNode& end, std::int32_t mine) const {
-    if (end.ending() == BettingEnd::fold) return static_cast<float>(end.first - mine);
-    if (end.ending() == BettingEnd::side_pots) [[unlikely]] return split(end, mine);
-    const std::uint16_t own = deal_.strength[me_];
-    int num_ties = 0;
-    for (std::uint32_t left = end.slot; left != 0; left &= left - 1) {
-      const std::uint16_t strength = deal_.strength[std::countr_zero(left)];
-      if (strength > own) return static_cast<float>(-mine);
-      num_ties += strength == own;
-    }
-    return static_cast<float>(end.first) / static_cast<float>(num_ties) - static_cast<float>(mine);
-  }
-
-  // A showdown of players who have put in unlike amounts: level by level, as `side_pots` of the rules.
-  float split(const BettingNode& end, std::int32_t mine) const {
-    const std::int32_t* committed = form_.side_pots + std::int64_t{end.first} * form_.num_players;
-    float won = static_cast<float>(-mine);
-    std::int32_t below = 0;
-    while (below < mine) {
-      std::int32_t level = std::numeric_limits<std::int32_t>::max();
-      for (std::uint32_t left = end.slot; left != 0; left &= left - 1) {
-        const std::int32_t chips = committed[std::countr_zero(left)];
-        if (chips > below) level = std::min(level, chips);
-      }
-      std::int32_t chips = 0;
-      for (int seat = 0; seat < form_.num_players; ++seat) {
-        chips += std::min(committed[seat], level) - std::min(committed[seat], below);
-      }
-      int num_ties = 0, num_better = 0;
-      for (std::uint32_t left = end.slot; left != 0; left &= left - 1) {
-        const int seat = std::countr_zero(left);
-        if (committed[seat] < level) continue;
-        num_better += deal_.strength[seat] > deal_.strength[me_];
-        num_ties += deal_.strength[seat] == deal_.strength[me_];
-      }
-      if (num_better == 0) won += static_cast<float>(chips) / static_cast<float>(num_ties);
-      below = level;
-    }
-    return won;
+    return end_payoff(end, form_.side_pots, form_.num_players, deal_, me_, mine);
   }
 
   void prefetch_children(const BettingNode& node, const BettingNode* children) const {

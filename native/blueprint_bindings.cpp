@@ -2,9 +2,11 @@
 // Betting trees of two to six players and blueprints on them in the native module.
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "bindings.hpp"
 #include "blueprint.hpp"
+#include "round_search.hpp"
 
 namespace equipoise {
 
@@ -89,6 +91,10 @@ struct BoundCards {
       tables.hand[first][second] = tables.hand[second][first] = static_cast<std::uint16_t>(i);
     }
     tables.num_players = num_players;
+    if (arrays.has("cluster_of_flop")) {
+      tables.cluster_of_flop = arrays.data<Array<const std::uint16_t>>("cluster_of_flop");
+      std::copy_n(arrays.data<Ints>("num_within"), kNumStreets, tables.num_within.data());
+    }
     tables.first_street = first_street;
     tables.last_street = last_street;
     for (int street = first_street; street <= last_street; ++street) {
@@ -123,6 +129,55 @@ struct BoundList {
     tables.strengths = strengths.data();
     tables.num_deals = static_cast<int>(strengths.shape(0));
     tables.num_players = static_cast<int>(strengths.shape(1));
+    arrays.check_all_asked();
+  }
+};
+
+// A round of betting with its tables, on cards that are bound elsewhere.
+struct BoundRound {
+  NamedArrays arrays;
+  nb::object cards_of;
+  const BoundCards* cards;
+  RoundForm form{};
+  const double* cumulative;
+  const std::uint8_t* hole_cards;
+  const std::int32_t* paid;
+  std::vector<std::uint8_t> board;
+
+  BoundRound(const nb::dict& given, nb::object bound_cards, int street, std::uint32_t live) : arrays(given), cards_of(bound_cards) {
+    cards = &nb::cast<const BoundCards&>(cards_of);
+    const auto nodes = arrays.view<Ints>("nodes");
+    const auto on_board = arrays.view<Cards>("board");
+    const auto hole = arrays.view<Cards>("hole_cards");
+    board.assign(on_board.data(), on_board.data() + on_board.shape(0));
+    form.nodes = reinterpret_cast<const BettingNode*>(nodes.data());
+    form.num_nodes = static_cast<std::int64_t>(nodes.shape(0));
+    form.side_pots = arrays.data<Ints>("side_pots");
+    form.num_players = cards->tables.num_players;
+    form.street = street;
+    form.num_hands = cards->tables.num_hands;
+    form.live = live;
+    form.width = arrays.data<Ints>("width");
+    form.regrets = arrays.view<Array<float>>("regrets").data();
+    form.averages = arrays.view<Array<float>>("averages").data();
+    for (int player = 1; player < form.num_players; ++player) {
+      form.start[player] = form.start[player - 1] + form.num_hands * form.width[player - 1];
+    }
+    form.fixed_row = arrays.data<Ints>("fixed_row");
+    form.fixed = arrays.data<Array<const float>>("fixed");
+    form.leaf_node = arrays.data<Ints>("leaf_node");
+    form.leaf_offset = arrays.data<Ints>("leaf_offset");
+    form.leaf_paid = arrays.data<Ints>("leaf_paid");
+    form.image_paid = arrays.data<Ints>("image_paid");
+    form.leaf_scale = arrays.data<Array<const float>>("leaf_scale");
+    form.plan_nodes = reinterpret_cast<const BettingNode*>(arrays.data<Ints>("plan_nodes"));
+    form.plan_side_pots = arrays.data<Ints>("plan_side_pots");
+    form.plan_width = arrays.data<Ints>("plan_width");
+    form.plan_start = arrays.data<Array<const std::int64_t>>("plan_start");
+    form.plan_cells = arrays.data<Cards>("plan_cells");
+    cumulative = arrays.data<Doubles>("cumulative");
+    hole_cards = hole.data();
+    paid = arrays.data<Ints>("paid");
     arrays.check_all_asked();
   }
 };
@@ -202,6 +257,27 @@ void bind_blueprint(nb::module_& module) {
   },
       nb::arg("bound"), nb::kw_only(), nb::arg("boards"), nb::arg("hole_cards"), nb::arg("buckets"),
       nb::arg("strengths"));
+  nb::class_<BoundRound>(module, "RoundForm").def(nb::init<const nb::dict&, nb::object, int, std::uint32_t>());
+  module.def("train_round", [](const BoundRound& bound, Words words, std::int64_t num_deals, int num_rollouts, float bias) {
+    RoundCounts counts;
+    with_random(words, [&](Random& random) {
+      nb::gil_scoped_release release;
+      const RoundSettings settings{.num_rollouts = num_rollouts, .bias = bias};
+      RoundWalker walker(bound.form, settings,
+                         RangeDealer(bound.cards->tables, bound.hole_cards, bound.cumulative, bound.board.data(),
+                                     static_cast<int>(bound.board.size()), bound.form.live, bound.form.street),
+                         random);
+      for (std::int64_t deal = 0; deal < num_deals && !walker.counts.is_stuck; ++deal) walker.iterate(bound.paid);
+      counts = walker.counts;
+      random = walker.random();
+    });
+    return nb::make_tuple(counts.touched, counts.is_stuck);
+  });
+  module.def("end_round_period", [](const BoundRound& bound, float weight, float factor) {
+    nb::gil_scoped_release release;
+    std::vector<float> reach(static_cast<std::size_t>(bound.form.num_nodes));
+    end_period(bound.form, weight, factor, reach.data());
+  });
   module.def("discount_blueprint", [](const BoundBlueprint& bound, double factor, int num_threads) {
     nb::gil_scoped_release release;
     discount_blueprint(bound.form, factor, num_threads);

@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,52 @@ struct BucketDeal {
 // An index below `size`; each as likely as the others but for one part in 2^32 / size.
 inline std::uint32_t draw_below(Random& random, std::uint32_t size) {
   return static_cast<std::uint32_t>((random.next() >> 32) * size >> 32);
+}
+
+// A showdown of players who have put in unlike amounts: level by level, as `side_pots` of the rules.
+inline float split_payoff(const BettingNode& end, const std::int32_t* side_pots, int num_players, const BucketDeal& deal,
+                          int player, std::int32_t paid) {
+  const std::int32_t* committed = side_pots + std::int64_t{end.first} * num_players;
+  float won = static_cast<float>(-paid);
+  std::int32_t below = 0;
+  while (below < paid) {
+    std::int32_t level = std::numeric_limits<std::int32_t>::max();
+    for (std::uint32_t left = end.slot; left != 0; left &= left - 1) {
+      const std::int32_t chips = committed[std::countr_zero(left)];
+      if (chips > below) level = std::min(level, chips);
+    }
+    std::int32_t chips = 0;
+    for (int seat = 0; seat < num_players; ++seat) {
+      chips += std::min(committed[seat], level) - std::min(committed[seat], below);
+    }
+    int num_ties = 0, num_better = 0;
+    for (std::uint32_t left = end.slot; left != 0; left &= left - 1) {
+      const int seat = std::countr_zero(left);
+      if (committed[seat] < level) continue;
+      num_better += deal.strength[seat] > deal.strength[player];
+      num_ties += deal.strength[seat] == deal.strength[player];
+    }
+    if (num_better == 0) won += static_cast<float>(chips) / static_cast<float>(num_ties);
+    below = level;
+  }
+  return won;
+}
+
+// Chips that a player who is still in, and has paid so much, wins or loses at an end.
+inline float end_payoff(const BettingNode& end, const std::int32_t* side_pots, int num_players, const BucketDeal& deal,
+                        int player, std::int32_t paid) {
+  if (end.ending() == BettingEnd::fold) return static_cast<float>(end.first - paid);
+  if (end.ending() == BettingEnd::side_pots) [[unlikely]] {
+    return split_payoff(end, side_pots, num_players, deal, player, paid);
+  }
+  const std::uint16_t own = deal.strength[player];
+  int num_ties = 0;
+  for (std::uint32_t left = end.slot; left != 0; left &= left - 1) {
+    const std::uint16_t strength = deal.strength[std::countr_zero(left)];
+    if (strength > own) return static_cast<float>(-paid);
+    num_ties += strength == own;
+  }
+  return static_cast<float>(end.first) / static_cast<float>(num_ties) - static_cast<float>(paid);
 }
 
 // Canonical sets of cards of a deck whose suits are interchangeable, found by the ranks of each suit.
@@ -119,6 +166,8 @@ class CardDealer {
     int num_players = 2, first_street = 0, last_street = 3;
     std::array<const SuitBoards*, kNumStreets> boards{};
     std::array<std::array<BucketRows, kNumStreets>, kMaxBettors> rows{};
+    const std::uint16_t* cluster_of_flop = nullptr;  // [flops] null: all alike
+    std::array<std::int32_t, kNumStreets> num_within{};  // buckets of a cluster
   };
 
   explicit CardDealer(const Tables& tables) : tables_(tables), deck_(tables.cards) {}
@@ -135,14 +184,18 @@ class CardDealer {
 
   // Of a board as long as the last street's and the hole cards of all players.
   void look_up(const std::uint8_t* board, const std::uint8_t* hole, BucketDeal& deal) const {
+    int cluster = 0;
     for (int street = tables_.first_street; street <= tables_.last_street; ++street) {
       SuitBoards::Place place{0, {0, 1, 2, 3}};
       if (street > 0) place = tables_.boards[street]->find(board);
+      if (street == 1 && tables_.cluster_of_flop != nullptr) cluster = tables_.cluster_of_flop[place.set];
+      const int first_bucket = cluster * tables_.num_within[street];
       const std::size_t start = place.set * static_cast<std::size_t>(tables_.num_hands);
       for (int player = 0; player < tables_.num_players; ++player) {
         const int first = hole[2 * player], second = hole[2 * player + 1];
         const int hand = tables_.hand[(first & ~3) | place.suits[first & 3]][(second & ~3) | place.suits[second & 3]];
-        deal.bucket[player][street] = tables_.rows[player][street].at(start + static_cast<std::size_t>(hand));
+        const int within = tables_.rows[player][street].at(start + static_cast<std::size_t>(hand));
+        deal.bucket[player][street] = static_cast<std::uint16_t>(first_bucket + within);
       }
     }
     const BoardEvaluator on_board(*tables_.evaluator, board, kBoardCards[tables_.last_street]);

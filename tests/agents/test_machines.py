@@ -17,6 +17,7 @@ from equipoise.agents.bots.playing import SeatsAgent, digest_machine, make_machi
 from equipoise.agents.holdem.blueprint import BlueprintAgent, Sharpening, game_of_blueprint
 from equipoise.agents.holdem.endgame import LEAST_REACH, EndgameAgent, EndgameSearch, scale_menu
 from equipoise.agents.holdem.hands import describe_holdem_decision
+from equipoise.agents.holdem.rounds import RoundAgent, RoundSearch
 from equipoise.apps.cli import app
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.evaluation.holdem.lbr import HoldemLbr, LbrMenu, play_lbr_hand
@@ -25,6 +26,7 @@ from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.rules import Holdem
 from equipoise.runs.matches import match
+from equipoise.search.holdem.rounds import RoundSettings, SolvedStreet
 from equipoise.solvers.blueprints.trainer import BlueprintConfig, BlueprintTrainer
 
 SPEC = BlueprintSpec(
@@ -196,3 +198,127 @@ def test_machines_say_what_they_train() -> None:
     assert (
         runner.invoke(app, ["train", "blueprint", "six", "-o", "nowhere", "--estimate", "--seat", "1"]).exit_code == 2
     )
+
+
+SHALLOW = RoundSearch(
+    first_street=Street.PREFLOP,
+    menu="100%, a; cap: 2",
+    crowded={},
+    rounds=RoundSettings(deals=300, periods=3, num_rollouts=2, bias=10.0),
+    searcher_chooses=False,
+    fixes_own=False,
+)
+
+
+def make_modicum(path: Path) -> EndgameAgent:
+    early = BlueprintAgent(StoredBlueprint(path / "0" / "blueprint.eq"), Sharpening())
+    rule = MACHINES["modicum"].search.rule
+    search = dataclasses.replace(SEARCH, perturbation=0.0, rule=rule)
+    return EndgameAgent(RoundAgent(early, SHALLOW, name="modicum"), search, name="modicum")
+
+
+@pytest.mark.parametrize("opponent", ["raise", "call"])
+def test_modicum_plays_whole_hands(path: Path, game: Holdem, opponent: str) -> None:
+    result = match(make_modicum(path), opponent, game=game, hands=12, seed=2)
+    assert result.num_hands == 12
+    assert result.failure is None
+
+
+def test_the_turn_is_solved_for_the_ranges_that_rounds_found(path: Path, game: Holdem) -> None:
+    agent = make_modicum(path)
+    agent.begin_game(0)
+    decision = decide(game, 300, 1, 1, 1)
+    rows = agent.public_strategy(decision, rng=np.random.default_rng(0))
+    live = decision.legality.any(axis=1)
+    np.testing.assert_allclose(rows[live].sum(axis=1), 1.0)
+    (ground, _), *_ = agent._solved.values()
+    steps, board = (300, 1, -1, 1, 1, -1), ground.spot.board
+    for player, held in enumerate(ground.spot.ranges):
+        weights = agent.early.weights_at(0, steps, board, player, np.random.default_rng(0))
+        reach = np.maximum(weights, LEAST_REACH) * ~hands_of(ground.spot.deck).blocked(board)
+        np.testing.assert_allclose(held.weights, reach / reach.max())
+        assert not np.allclose(held.weights, agent.early.early.reach(agent.early.images.at(steps, None), player, board))
+
+
+def test_answers_before_the_flop_are_kept_from_hand_to_hand(path: Path, game: Holdem) -> None:
+    agent = make_modicum(path)
+    decision = decide(game, 260)  # a raise that no menu has
+    agent.begin_game(0)
+    first = agent.public_strategy(decision, rng=np.random.default_rng(0))
+    kept = dict(agent.early._openings)
+    agent.begin_game(0)
+    again = agent.public_strategy(decision, rng=np.random.default_rng(5))
+    assert np.array_equal(first, again)
+    assert list(kept.values()) == list(agent.early._openings.values())
+    (solved,) = kept.values()
+    assert (solved.tree.arrays.leaf_offset[:, 0] == -1).all()  # it goes on as the blueprint is, the other one chooses
+    assert (solved.tree.arrays.leaf_offset[:, 1] >= 0).all()
+
+
+def test_options_of_two_searches_reach_both(path: Path, game: Holdem) -> None:
+    agent = make_machine_agent(
+        MACHINES["modicum"], game, f"{path / '0'},seconds=2,iterations=9,deals=50,nested=false,menu=50%,a"
+    )
+    assert isinstance(agent, EndgameAgent)
+    assert isinstance(agent.early, RoundAgent)
+    assert (agent.search.seconds, agent.search.iterations, agent.search.nested) == (2.0, 9, None)
+    assert (agent.early.search.seconds, agent.early.search.rounds.deals) == (2.0, 50)
+    assert agent.early.search.menu == agent.search.menu == "50%,a"
+    with pytest.raises(ConfigError, match="speed"):
+        make_machine_agent(MACHINES["modicum"], game, f"{path / '0'},speed=3")
+
+
+ONCE = dataclasses.replace(MACHINES["claudico"].rounds, menu="100%, a; cap: 2", iterations=20)
+RIVER = (300, 1, 1, 1, 1, 1)  # a raise and a call, checks to the river
+
+
+def make_claudico(path: Path) -> RoundAgent:
+    return RoundAgent(BlueprintAgent(StoredBlueprint(path / "0" / "blueprint.eq"), Sharpening()), ONCE, name="claudico")
+
+
+@pytest.mark.parametrize("opponent", ["raise", "call"])
+def test_claudico_plays_whole_hands(path: Path, game: Holdem, opponent: str) -> None:
+    result = match(make_claudico(path), opponent, game=game, hands=20, seed=2)
+    assert result.num_hands == 20
+    assert result.failure is None
+
+
+def test_the_river_is_solved_once_in_buckets_and_odd_bets_are_translated(path: Path, game: Holdem) -> None:
+    agent = make_claudico(path)
+    agent.begin_game(1)
+    odd = decide(game, *RIVER, 500)  # a third of the pot, between a check and the pot
+    rows = agent.public_strategy(odd, rng=np.random.default_rng(0))
+    live = odd.legality.any(axis=1)
+    np.testing.assert_allclose(rows[live].sum(axis=1), 1.0)
+    ((place, solution),) = [item for item in agent._solved.items() if item[1] is not None]
+    assert place.path == ()
+    assert isinstance(solution, SolvedStreet)
+    assert 500 not in solution.actions(())
+    taken = set(agent._taken_for.values())
+    assert taken <= {1, 900}
+    buckets = agent.blueprint.buckets.assign(place.board)
+    whole = solution.rows((900,))
+    for bucket in np.unique(buckets[buckets >= 0]):
+        same = whole[buckets == bucket]
+        np.testing.assert_allclose(same, np.broadcast_to(same[0], same.shape))
+    again = agent.public_strategy(odd, rng=np.random.default_rng(9))  # drawn once a hand
+    assert np.array_equal(rows, again)
+    draws = set()
+    for seed in range(12):
+        agent.begin_game(1)
+        agent.public_strategy(odd, rng=np.random.default_rng(seed))
+        draws |= set(agent._taken_for.values())
+    assert draws == {1, 900}
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_every_size_of_a_machine_can_be_trained(name: str) -> None:
+    machine = MACHINES[name]
+    assert set(machine.sizes) == {"minutes", "cpu", "paper"}
+    for specs in machine.sizes.values():
+        assert len(specs) == (2 if machine.is_by_seat else 1)
+    for size in ("minutes", "cpu"):
+        for spec in machine.sizes[size]:
+            assert spec.betting.counts.nodes < 10_000_000
+            assert spec.num_buckets.max() < 1 << 16
+            assert BlueprintSpec.from_json(spec.as_json()) == spec

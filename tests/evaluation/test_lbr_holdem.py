@@ -141,3 +141,30 @@ def test_bad_input_is_refused():
         HoldemLbr(make_game("holdem_six"), UniformAgent(), menu=LbrMenu.FOLD_CALL)
     with pytest.raises(ConfigError, match="at least 0, got -1"):
         HoldemLbr(small_game(), UniformAgent(), menu=LbrMenu.FOLD_CALL, passive_streets=-1)
+
+
+def test_modicums_responders_bet_first_and_then_fold_or_call():
+    game = make_game("holdem", deck="royal", stacks=(3000, 3000), menu="75%, 100%, a")
+    first, second = (HoldemLbr(game, UniformAgent(), menu=menu) for menu in (LbrMenu.MODICUM_1, LbrMenu.MODICUM_2))
+    state = game.initial_state()
+    for card in game.card_deck.cards[:4]:
+        state = game.apply(state, card)
+    assert first.allowed(state) == [0, 250]  # three quarters of the pot of 200
+    assert second.allowed(state) == [250]
+    state = game.apply(game.apply(state, 250), game.legal_actions(game.apply(state, 250))[-1])  # all-in behind it
+    assert first.allowed(state) == [0, 1]
+    assert second.allowed(state) == [1]
+    checked = make_game("holdem", deck="royal", stacks=(30_000, 30_000), menu="33%, 132%, 528%, a; cap: 2")
+    flop = checked.initial_state()
+    for action in (*checked.card_deck.cards[:4], 1, 1, *checked.card_deck.cards[4:7]):
+        flop = checked.apply(flop, action)
+    responder = HoldemLbr(checked, UniformAgent(), menu=LbrMenu.MODICUM_2)
+    assert responder.allowed(flop) == list(checked.legal_actions(flop))  # each of the eleven has its nearest bet
+    turn = flop
+    for action in (1, 1, checked.card_deck.cards[7]):
+        turn = checked.apply(turn, action)
+    assert responder.allowed(turn) == [1]
+    found = LbrHands(
+        game=game, maker=AgentText("uniform"), name="uniform", menu=LbrMenu.MODICUM_1, config=MatchConfig(num_deals=10)
+    )
+    assert found.names == ("lbr (modicum1)", "uniform")

@@ -106,6 +106,21 @@ def test_a_game_of_ones_own_without_public_states_is_drawn_and_listed(visitor, s
     assert f"left {written(listed[0]['regret'][0])}" in rows.first.inner_text()
 
 
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("/nowhere", "No view has the address /nowhere"),
+        ("/%", "There is nothing here"),
+        ("/s/%E0%A4%A", "there is no such solution"),
+        ("/g/kuhn/50%25", "unknown public state '50%'"),
+        ("/flops/nope", "there is no such job"),
+        ("/play/t999", "there is no such table"),
+    ],
+)
+def test_an_address_that_leads_nowhere_is_told(visitor, address, said):
+    visitor.open(address).get_by_text(said).first.wait_for()
+
+
 def test_a_state_that_there_is_not_is_told(visitor):
     page = visitor.open("/g/leduc/nowhere")
     page.locator(".note", has_text="unknown public state").wait_for()

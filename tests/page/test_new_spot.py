@@ -86,6 +86,50 @@ def test_bad_ranges_and_boards_are_refused_beside_their_field(visitor):
     assert board.evaluate("field => field === document.activeElement")
 
 
+def test_an_answer_that_comes_late_takes_no_fault_away(visitor):
+    page = visitor.open("/new")
+    page.get_by_text("nodes").first.wait_for()
+    held = []
+
+    def hold(route):
+        held.append(route)
+
+    page.route("**/api/estimate", hold)
+    page.get_by_role("textbox", name="Pot").fill("7")
+    page.wait_for_timeout(600)  # until it is asked what the spot takes
+    page.get_by_role("textbox", name="Pot").fill("0")
+    fault = page.get_by_text("A number above 0, got '0'")
+    fault.wait_for()
+    assert held
+    with page.expect_response("**/api/estimate"):
+        held[0].continue_()
+    page.wait_for_timeout(300)
+    assert fault.is_visible()
+
+
+def test_what_makes_a_solve_smaller_stands_in_the_form_and_goes_with_it(visitor):
+    def say_too_large(route):
+        answer = route.fetch()
+        route.fulfill(response=answer, json=answer.json() | {"fits": False})
+
+    page = visitor.open("/new")
+    page.route("**/api/estimate", say_too_large)
+    example(page, "turn")
+    with page.expect_request(lambda request: "int16" in (request.post_data or "")):
+        page.get_by_role("button", name="16-bit tables").click()
+    page.get_by_text("Tables in int16").wait_for()
+    with page.expect_request("**/api/estimate") as asked:
+        example(page, "river")
+    assert "int16" not in asked.value.post_data
+    page.unroute_all(behavior="ignoreErrors")
+
+
+def test_a_game_is_no_spot_to_begin_with(visitor):
+    page = visitor.open("/new?from=kuhn")
+    page.get_by_text("kuhn is no spot").wait_for()
+    assert page.get_by_role("textbox", name="Pot").input_value()
+
+
 def test_a_blocked_range_is_refused_by_the_server(visitor):
     page = visitor.open("/new")
     example(page, "river")

@@ -68,6 +68,14 @@ def test_a_cell_shows_what_the_server_and_the_library_say(visitor, server, solve
         assert shown == f"KQo, EV {ev / 10:.2f}, equity {100 * equity:.0f} %, {played}"
 
 
+def test_names_of_curves_do_not_cover_each_other(visitor):
+    page = visitor.open("/s/example-river/x")
+    names = page.locator(".end-name")
+    names.nth(1).wait_for()
+    first, second = (float(names.nth(place).get_attribute("y")) for place in (0, 1))
+    assert abs(first - second) >= 15
+
+
 def test_keys_walk_hold_and_change_the_mode(visitor):
     page = visitor.open("/s/turn")
     page.locator("h1", has_text="BB to act").wait_for()

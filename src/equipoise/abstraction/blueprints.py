@@ -20,6 +20,7 @@ import numpy.typing as npt
 from equipoise.abstraction.bucketed_strategy import BucketRecipe
 from equipoise.abstraction.buckets import CardBuckets, Percentile, PotentialAware, build_buckets
 from equipoise.abstraction.hand_strength import OnProgress, canonical_boards
+from equipoise.abstraction.hierarchical import Buckets, HierarchicalBuckets, cluster_flops
 from equipoise.core import checkpoint
 from equipoise.core.checkpoint import CheckpointReader, Kind
 from equipoise.core.errors import CheckpointError, ConfigError, EquipoiseError
@@ -61,6 +62,7 @@ class BlueprintSpec:
     crowded: Mapping[int, str] = dataclasses.field(default_factory=dict)  # menus while so many players are left or more
     abstraction: str = POTENTIAL  # or percentile
     buckets: tuple[int, ...] = (200, 200, 200)  # of flop, turn and river; before the flop every class of hands
+    clusters: int = 0  # of flops, within each of which hands have these buckets to the river; 0: all flops are one
     recall: bool = False  # percentile alone: buckets within each bucket of the street before
     seed: int = 0  # of the buckets
 
@@ -73,6 +75,8 @@ class BlueprintSpec:
             raise ConfigError(f"buckets must name flop to {self.last_street}, got {list(self.buckets)}")
         if self.recall and self.abstraction != PERCENTILE:
             raise ConfigError(f"recall is of {PERCENTILE} buckets alone")
+        if self.clusters < 0 or (self.clusters and self.recall):
+            raise ConfigError(f"clusters of flops are 0 or more, and 0 with recall, got {self.clusters}")
         suits = {tuple(card // 4 for card in self.cards.cards if card % 4 == suit) for suit in range(4)}
         if len(suits - {()}) > 1:
             raise ConfigError(f"suits of {self.deck} have unlike ranks, and blueprints take suits for each other")
@@ -111,13 +115,15 @@ class BlueprintSpec:
         """Returns `[players, 4]` by street."""
         sizes = [len(hands_of(self.cards).class_names)]
         for size in self.buckets[: Street[self.last_street.upper()]]:
-            sizes.append(sizes[-1] * size if self.recall else size)
+            sizes.append(sizes[-1] * size if self.recall else size * max(self.clusters, 1))
         sizes += [1] * (len(Street) - len(sizes))
         return np.tile(np.array(sizes, np.int32), (len(self.stacks), 1))
 
     def as_json(self) -> dict[str, Any]:
         """Returns the spec as JSON values, which `from_json` reads."""
         values = dataclasses.asdict(self)
+        if not self.clusters:
+            values.pop("clusters")  # as files had it before there were any
         return {**values, "crowded": {str(number): menu for number, menu in self.crowded.items()}}
 
     @classmethod
@@ -199,10 +205,7 @@ def make_deals(spec: BlueprintSpec, *, on_progress: OnProgress | None = None) ->
     if spec.recall:
         raise ConfigError("buckets with recall depend on the order of cards, which training does not follow")
     streets = Street[spec.last_street.upper()] + 1
-    recipe = spec.recipe
-    buckets = build_buckets(
-        recipe.method, spec.cards, sizes=recipe.sizes[:streets], seed=spec.seed, on_progress=on_progress
-    )
+    buckets = _build_within(spec, on_progress)
     tables = bucket_tables(buckets, on_progress=on_progress)
     boards = {street: canonical_boards(spec.cards, Street(street).num_board_cards).sets for street in range(streets)}
     return CardDeals(
@@ -211,6 +214,16 @@ def make_deals(spec: BlueprintSpec, *, on_progress: OnProgress | None = None) ->
         hole_cards=hands_of(spec.cards).cards,
         boards=boards,
         buckets=[tables] * len(spec.stacks),
+        cluster_of_flop=cluster_flops(buckets, spec.clusters, seed=spec.seed) if spec.clusters else None,
+        num_within={street: buckets.num_buckets(street) for street in range(1, streets)},
+    )
+
+
+def _build_within(spec: BlueprintSpec, on_progress: OnProgress | None = None) -> CardBuckets:
+    """Returns the buckets of a spec, which clusters of flops all have."""
+    recipe, streets = spec.recipe, Street[spec.last_street.upper()] + 1
+    return build_buckets(
+        recipe.method, spec.cards, sizes=recipe.sizes[:streets], seed=spec.seed, on_progress=on_progress
     )
 
 
@@ -250,10 +263,12 @@ class StoredBlueprint:
         return betting
 
     @functools.cached_property
-    def buckets(self) -> CardBuckets:
+    def buckets(self) -> Buckets:
         """Returns the buckets, from the cache or made again."""
-        recipe = self.spec.recipe
-        return build_buckets(recipe.method, self.spec.cards, sizes=recipe.sizes, seed=self.spec.seed)
+        within, spec = _build_within(self.spec), self.spec
+        if not spec.clusters:
+            return within
+        return HierarchicalBuckets(within, cluster_flops(within, spec.clusters, seed=spec.seed))
 
     def row(self, node: int, bucket: int) -> FloatArray:
         """Returns `[A]` what a bucket plays at a decision; uniform where training never came."""

@@ -55,6 +55,8 @@ class MenuName(enum.StrEnum):
     FOLD_CALL = "fc"
     POT_ALL_IN = "fcpa"
     EVERYTHING = "all"
+    MODICUM_1 = "modicum1"
+    MODICUM_2 = "modicum2"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +86,8 @@ class LbrOptions:
         MenuName | None,
         typer.Option(
             help="Fold and call; also pot and all-in; all that the game offers (default: all, fcpa where it offers "
-            "every amount).",
+            "every amount); what Modicum met in hold'em: three quarters of the pot first, then fold and call (1), "
+            "or calls to the flop, many bets there, then fold and call (2).",
             show_default=False,
         ),
     ] = None
@@ -184,8 +187,8 @@ def _refuse_sampling(options: LbrOptions, game: Game[Any]) -> None:
 def _measure(
     options: LbrOptions, game: Game[Any], agent: PublicAgent, rng: np.random.Generator, console: Console
 ) -> LocalResponse:
-    if options.menu is MenuName.POT_ALL_IN:
-        raise ConfigError(f"menu fcpa is of hold'em; {game.spec.name} has fc and all")
+    if options.menu not in (None, MenuName.FOLD_CALL, MenuName.EVERYTHING):
+        raise ConfigError(f"menu {options.menu} is of hold'em; {game.spec.name} has fc and all")
     if options.passive_streets:
         raise ConfigError(f"--passive-streets is of hold'em, the game is {game.spec.name}")
     rollout = AgentText(options.rollout or "call")(game)

@@ -92,6 +92,8 @@ class CardDeals:
         hole_cards: npt.NDArray[np.uint8],
         boards: Mapping[int, npt.NDArray[np.uint8]],
         buckets: Sequence[Mapping[int, Buckets]],
+        cluster_of_flop: npt.NDArray[np.uint16] | None = None,
+        num_within: Mapping[int, int] | None = None,
     ) -> None:
         """Keeps the tables.
 
@@ -101,6 +103,8 @@ class CardDeals:
             hole_cards: `[H, 2]`.
             boards: by street that is played, the first to the last: canonical boards `[B, cards]`.
             buckets: of each player by street: `[B, H]`, whatever where the board blocks the hand.
+            cluster_of_flop: `[flops]` cluster of each canonical flop, within which those buckets are; None: all alike.
+            num_within: buckets within a cluster, by street from the flop on.
         """
         streets = sorted(boards)
         num_players, num_hands = len(buckets), len(hole_cards)
@@ -118,7 +122,15 @@ class CardDeals:
                 check_array("buckets", table, table.dtype, (len(boards[street]), num_hands))
                 width = {1: "narrow", 2: "wide"}[table.dtype.itemsize]
                 arrays[f"{width}_{player}_{street}"] = table
-        self.num_players, self.streets = num_players, streets
+        if cluster_of_flop is not None:
+            check_array("cluster_of_flop", cluster_of_flop, np.uint16, (len(boards[1]),))
+            sizes = [0] * NUM_STREETS
+            for street, size in (num_within or {}).items():
+                sizes[street] = size
+                if size * (int(cluster_of_flop.max()) + 1) > MAX_BUCKETS:
+                    raise ConfigError(f"a street has at most {MAX_BUCKETS:,} buckets in all clusters")
+            arrays |= {"cluster_of_flop": cluster_of_flop, "num_within": np.array(sizes, np.int32)}
+        self.num_players, self.streets, self.hole_cards = num_players, streets, hole_cards
         self._num_board = boards[streets[-1]].shape[1]
         self.form = _native.CardDeals(evaluator.native, arrays, num_players, streets[0], streets[-1])
 

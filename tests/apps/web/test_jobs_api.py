@@ -58,6 +58,39 @@ def test_rules_and_methods_of_somebody_elses_code_are_refused(client, field, cod
     assert (answer.status_code, refusal(answer)["field"]) == (422, field)
 
 
+@pytest.mark.parametrize(
+    ("field", "form"),
+    [
+        ("title", {"spot": SPOT, "title": "two\nlines"}),
+        ("title", {"game": "kuhn", "title": "two\nlines"}),
+        ("rule", {"spot": SPOT | {"rule": "mine.py:Class"}}),
+        ("precision", {"spot": SPOT | {"precision": "float16"}}),
+        ("iterations", {"spot": SPOT, "iterations": 2**70}),
+        ("iterations", {"game": "kuhn", "iterations": 0}),
+        ("seconds", {"game": "kuhn", "seconds": -1}),
+        ("target", {"spot": SPOT, "target": "soon"}),
+        ("count", {"kind": "flops", "spot": SPOT, "count": -1}),
+        ("count", {"kind": "flops", "spot": SPOT, "count": 0}),
+        ("flops", {"kind": "flops", "spot": SPOT, "flops": []}),
+        ("line", {"kind": "flops", "spot": SPOT, "flops": ["8s7h2d"], "line": "x,q"}),
+        ("line", {"kind": "flops", "spot": SPOT, "flops": ["8s7h2d"], "line": ["x", "x"]}),
+    ],
+)
+def test_what_cannot_be_done_is_refused_and_leaves_no_job(client, field, form):
+    before = len(client.get("/api/jobs").json()["jobs"])
+    answer = client.post("/api/jobs", json={"kind": "solve", **form})
+    assert (answer.status_code, refusal(answer)["field"]) == (422, field)
+    assert len(client.get("/api/jobs").json()["jobs"]) == before
+
+
+def test_a_job_that_never_began_is_cancelled_when_it_is_stopped(serve):
+    client = serve(files=())
+    first, second = submit(client, spot=LONG), submit(client, spot=SPOT)
+    client.post(f"/api/jobs/{second}/pause")
+    assert client.post(f"/api/jobs/{second}/stop").json()["state"] == "cancelled"
+    client.post(f"/api/jobs/{first}/cancel")
+
+
 @pytest.mark.slow
 def test_jobs_hold_on_go_on_and_stop_within_a_second(client):
     id = submit(client, spot=LONG | {"ranges": RANGES})
@@ -332,6 +365,14 @@ def test_events_are_numbered_and_none_is_missed(client):
     own = client.get(f"/api/jobs/{id}/events", params={"after": 1}).json()["events"]
     assert {event["job"] for event in own} == {id}
     assert own[-1]["state"] == "done"
+
+
+def test_what_a_listener_sends_is_not_looked_at(client):
+    with client.websocket_connect("/api/events", headers=HOST) as socket:
+        assert socket.receive_json()["type"] == "hello"
+        socket.send_bytes(b"\x00")
+        client.app.state.services.events.add("library")
+        assert socket.receive_json()["type"] == "library"
 
 
 def test_who_was_away_too_long_is_told_so(client):

@@ -5,6 +5,8 @@ import tomllib
 import pytest
 
 from equipoise.agents.files import game_of_file, load_agent
+from equipoise.apps.web import table_files
+from equipoise.core.errors import CheckpointError
 from equipoise.evaluation.aivat import Aivat
 from equipoise.evaluation.holdem.solved import SolvedForm
 from equipoise.solvers.holdem.solved_spot import view_strategy
@@ -120,6 +122,27 @@ def test_what_it_thought_is_told_after_the_hand(client):
     assert "".join(thoughts[0]["cards"]) in thoughts[0]["range"]["hands"]
     assert thoughts[0]["cards"] == table["their_cards"]
     assert len(thoughts[0]["grid"]["names"]) == 169
+
+
+def test_a_full_disk_ends_no_game(client, monkeypatch):
+    shown = sit_down(client, agent="uniform", game="kuhn")
+
+    def fail(*_arguments):
+        raise CheckpointError("cannot write the table: no space left on device")
+
+    monkeypatch.setattr(table_files, "write_text", fail)
+    table = play_hands(client, shown, 2, first)
+    assert (table["hand"], table["is_over"], table["error"]) == (2, True, None)
+
+
+def test_no_hand_is_dealt_while_one_is_being_scored(client):
+    shown = sit_down(client, agent="uniform", game="kuhn")
+    table = client.app.state.services.tables.find(shown["id"])
+    play_hand(client, shown, first)
+    table.is_thinking = True  # as between the last move and the end of its thread
+    assert client.post(f"/api/tables/{table.id}/next").status_code == 409
+    table.is_thinking = False
+    assert client.post(f"/api/tables/{table.id}/next").json()["hand"] == 2
 
 
 def test_moves_out_of_turn_are_refused(client):

@@ -144,12 +144,23 @@ def test_spots_and_games_are_asked_in_their_own_ways(client):
     assert client.get("/api/solutions/river/state").status_code == 409
 
 
+def test_an_id_that_there_is_not_is_named_as_it_was_given(client):
+    compared = client.get("/api/solutions/river/compare", params={"with": "nothing"})
+    asked = client.post("/api/train/next", json={"solutions": ["nothing"]})
+    locks = [{"line": "x", "play": {"check": 1}}]
+    solved = client.post("/api/jobs", json={"kind": "resolve", "solution": "nothing", "locks": locks})
+    for answer, field in ((compared, "with"), (asked, "solutions"), (solved, "solution")):
+        assert (answer.status_code, refusal(answer)["field"], refusal(answer)["got"]) == (404, field, "nothing")
+
+
 def test_uploads_are_listed_renamed_copied_and_removed(client, solved):
     kind = {"content-type": "application/octet-stream"}
     content = (solved / "kuhn.eq").read_bytes()
     card = client.post("/api/solutions", params={"name": "../My Kuhn.eq"}, content=content, headers=kind).json()
     assert (card["id"], card["origin"], card["is_own"]) == ("my-kuhn", "upload", True)
-    assert client.patch("/api/solutions/my-kuhn", json={"name": "Kuhn!"}).json()["name"] == "Kuhn!"
+    assert client.patch("/api/solutions/my-kuhn", json={"name": " Kuhn! "}).json()["name"] == "Kuhn!"
+    for name in ("", " ", "two\nlines", "x" * 121):
+        assert refusal(client.patch("/api/solutions/my-kuhn", json={"name": name}))["field"] == "name"
     copy = client.post("/api/solutions/my-kuhn/duplicate").json()["id"]
     assert client.get(f"/api/solutions/{copy}/file").content == content
     assert client.delete("/api/solutions/my-kuhn").status_code == 204

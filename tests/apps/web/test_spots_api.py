@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from equipoise.apps.web.errors import ApiError
+from equipoise.apps.web.ranges import SavedRanges
 from equipoise.apps.web.routes import spots
 from equipoise.apps.web.services import read_example
 from equipoise.apps.web.spots import MOST_NODES
@@ -30,11 +31,38 @@ ROOT = Path(__file__).resolve().parents[3]
         ("locks[0].line", {"locks": [{"line": "q", "hands": "AK", "play": {"check": 1}}]}),
         ("extra", {"extra": 1}),
         ("iterations", {"iterations": "many"}),
+        ("iterations", {"iterations": 2**70}),
+        ("seconds", {"seconds": -1}),
+        ("precision", {"precision": ""}),
+        ("precision", {"precision": "float16"}),
+        ("rule", {"rule": ""}),
+        ("rule", {"rule": "mine.py:Class"}),
+        ("title", {"title": "two\nlines"}),
+        ("board", {"board": ""}),
+        ("pot", {"pot": None}),
+        ("ranges.ip", {"ranges": {"oop": "AA"}}),
+        ("last_street", {"last_street": "flop"}),
+        ("menu", {"menu": ["a"]}),
+        ("menu", {"menu": 5}),
+        ("locks[0].line", {"locks": [{"line": 5, "play": {"x": 1}}]}),
     ],
 )
 def test_what_is_wrong_is_named(client, field, change):
     answer = client.post("/api/spots/check", json={"spot": SPOT | change})
     assert (answer.status_code, refusal(answer)["field"]) == (422, field)
+
+
+def test_messages_of_forms_are_of_forms(client):
+    for change in ({"board": ""}, {"stacks": None}, {"ranges": {"oop": "AA"}}):
+        assert "cut short" not in refusal(client.post("/api/spots/check", json={"spot": SPOT | change}))["message"]
+    found = refusal(client.post("/api/range", json={"text": ""}))
+    assert (found["field"], found["got"]) == ("text", "")
+    assert refusal(client.post("/api/board", json={"text": "KsKs2d"}))["got"] == "Ks twice"
+
+
+def test_what_a_file_says_of_its_solve_is_looked_at_too(client):
+    text = client.post("/api/spots/check", json={"spot": SPOT}).json()["text"]
+    assert refusal(client.post("/api/spots/parse", json={"text": 'rule = ""\n' + text}))["field"] == "rule"
 
 
 def test_ranges_of_files_are_refused(client):
@@ -72,6 +100,16 @@ def test_ranges_are_kept_under_names(client):
     assert [one["name"] for one in client.get("/api/ranges").json()["ranges"]] == ["BTN open"]
     assert client.delete("/api/ranges/BTN open").status_code == 204
     assert client.delete("/api/ranges/BTN open").status_code == 404
+
+
+def test_kept_ranges_that_cannot_be_read_hide_no_others(tmp_path):
+    (tmp_path / "ranges.json").write_text('{"mine": "AA", "broken": "AKx", "other": 5}')
+    assert [one["name"] for one in SavedRanges(tmp_path / "ranges.json").list_ranges()] == ["mine"]
+
+
+def test_a_range_that_cannot_be_is_not_kept(client):
+    found = refusal(client.put("/api/ranges/mine", json={"text": "AKx"}))
+    assert (found["code"], found["field"], found["got"]) == ("range", "text", "AKx")
 
 
 def test_boards_are_read(client):

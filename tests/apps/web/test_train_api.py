@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 from equipoise import load
-from equipoise.apps.web.training import _play_out
+from equipoise.apps.web import training
+from equipoise.apps.web.training import Trainer, _play_out
+from equipoise.core.errors import CheckpointError
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from tests.apps.web.asking import refusal
 
@@ -14,6 +16,23 @@ def ask(client, **wanted):
     answer = client.post("/api/train/next", json={"solutions": ["river"], **wanted})
     assert answer.status_code == 200, answer.text
     return answer.json()
+
+
+def test_an_answer_counts_though_the_disk_is_full(serve, monkeypatch):
+    def fail(*_arguments):
+        raise CheckpointError("cannot write the record: no space left on device")
+
+    client = serve()
+    question = ask(client)
+    monkeypatch.setattr(training, "write_text", fail)
+    form = {"question": question["question"], "action": question["actions"][0]["id"]}
+    assert client.post("/api/train/answer", json=form).json()["stats"]["decisions"] == 1
+
+
+@pytest.mark.parametrize("text", ["[1]", '[{"verdict": "right"}]', "{}", "no list"])
+def test_a_damaged_record_is_begun_anew(tmp_path, text):
+    (tmp_path / "training.json").write_text(text)
+    assert Trainer(None, None, tmp_path / "training.json").describe()["decisions"] == 0
 
 
 def test_an_answer_is_worth_what_the_solution_says(client, solved):

@@ -5,7 +5,16 @@ interface Place {
   query: URLSearchParams;
 }
 
-const read = (): Place => ({ path: decodeURI(location.pathname), query: new URLSearchParams(location.search) });
+/** A part of a path as people read it; one that nobody can read, as of a link cut short, stays as it is. */
+export function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+const read = (): Place => ({ path: location.pathname, query: new URLSearchParams(location.search) });
 
 let here = $state.raw<Place>(read());
 

@@ -13,25 +13,16 @@ from __future__ import annotations
 from typing import Final
 
 from equipoise.abstraction.blueprints import BlueprintSpec
-from equipoise.agents.bots.machine import Machine
+from equipoise.agents.bots.machine import Machine, uneven_menu
 from equipoise.agents.holdem.blueprint import Sharpening
 from equipoise.games.holdem.betting import Street
 
 __all__ = ["BABY_TARTANIAN8"]
 
-SEATS: Final = ("oop", "ip")  # heads-up: seat 0 acts first after the flop
-
 
 def _specs(few: str, many: str, cap: int, buckets: tuple[int, ...]) -> tuple[BlueprintSpec, ...]:
     """Returns a blueprint for each seat, which has few sizes while the other has many."""
-    return tuple(
-        BlueprintSpec(
-            menu="; ".join(f"{place}: {few if seat == own else many}" for seat, place in enumerate(SEATS))
-            + f"; cap: {cap}",
-            buckets=buckets,
-        )
-        for own in range(len(SEATS))
-    )
+    return tuple(BlueprintSpec(menu=uneven_menu(own, few, many, cap=cap), buckets=buckets) for own in (0, 1))
 
 
 BABY_TARTANIAN8: Final = Machine(

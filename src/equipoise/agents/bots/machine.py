@@ -5,13 +5,27 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from typing import Final
 
 from equipoise.abstraction.blueprints import BlueprintSpec
 from equipoise.agents.holdem.blueprint import Sharpening
 from equipoise.agents.holdem.endgame import EndgameSearch
+from equipoise.agents.holdem.rounds import RoundSearch
 from equipoise.core.errors import ConfigError, UnknownNameError
 
-__all__ = ["Machine"]
+__all__ = ["Machine", "uneven_menu"]
+
+SEATS: Final = ("oop", "ip")  # heads-up: seat 0 acts first after the flop
+
+
+def uneven_menu(own: int, few: str, many: str, *, cap: int) -> str:
+    """Returns a menu in which one seat of two has few sizes while the other has many.
+
+    >>> uneven_menu(1, "100%", "50%, 100%", cap=3)
+    'oop: 50%, 100%; ip: 100%; cap: 3'
+    """
+    places = [f"{place}: {few if seat == own else many}" for seat, place in enumerate(SEATS)]
+    return "; ".join([*places, f"cap: {cap}"])
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +37,8 @@ class Machine:
     sizes: Mapping[str, tuple[BlueprintSpec, ...]]  # minutes, cpu, paper: one blueprint, or one for each seat
     pruning: str = "none"  # as `train blueprint --prune`
     sharpening: Sharpening = dataclasses.field(default_factory=Sharpening)
-    search: EndgameSearch | None = None  # None: plays its blueprint to the end
+    rounds: RoundSearch | None = None  # solves rounds from their beginning; None: plays its blueprint
+    search: EndgameSearch | None = None  # solves the rest of a hand from a street on; None: goes on as before
 
     @property
     def is_by_seat(self) -> bool:

@@ -16,7 +16,8 @@ from equipoise.abstraction.blueprints import StoredBlueprint
 from equipoise.agents.base import Observation, PublicDecision
 from equipoise.agents.bots.machine import Machine
 from equipoise.agents.holdem.blueprint import BlueprintAgent, check_blueprint_game, game_of_blueprint
-from equipoise.agents.holdem.endgame import EndgameAgent, parse_endgame_options
+from equipoise.agents.holdem.endgame import ENDGAME_OPTIONS, EndgameAgent, EndgameSearch, parse_endgame_options
+from equipoise.agents.holdem.rounds import ROUND_OPTIONS, RoundAgent, RoundSearch, parse_round_options
 from equipoise.core.checkpoint import digest_file
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import Game
@@ -26,7 +27,7 @@ __all__ = ["SeatsAgent", "digest_machine", "game_of_machine", "limit_machine", "
 
 FILE: Final = "blueprint.eq"
 OPTION: Final = re.compile(r",(?=\s*[a-z]+\s*=)")
-OneAgent = BlueprintAgent | EndgameAgent
+OneAgent = BlueprintAgent | EndgameAgent | RoundAgent
 
 
 class SeatsAgent:
@@ -81,16 +82,29 @@ def _files(machine: Machine, path: Path) -> list[Path]:
 def make_machine_agent(machine: Machine, game: Game[Any], text: str) -> SeatsAgent | OneAgent:
     """Returns the agent of `PATH[,OPTION=VALUE...]`."""
     path, options = _split(text)
-    if options and machine.search is None:
-        raise ConfigError(f"{machine.name} searches nothing and has no options, got {', '.join(options)}")
-    search = None if machine.search is None else parse_endgame_options(machine.search, options)
+    rounds, search = _choose_searches(machine, options)
     agents: list[OneAgent] = []
     for file in _files(machine, path):
         blueprint = StoredBlueprint(file)
         check_blueprint_game(blueprint, game)
-        early = BlueprintAgent(blueprint, machine.sharpening, name=machine.name)
+        plan = BlueprintAgent(blueprint, machine.sharpening, name=machine.name)
+        early = plan if rounds is None else RoundAgent(plan, rounds, name=machine.name)
         agents.append(early if search is None else EndgameAgent(early, search, name=machine.name))
     return SeatsAgent(agents, name=machine.name) if machine.is_by_seat else agents[0]
+
+
+def _choose_searches(machine: Machine, options: dict[str, str]) -> tuple[RoundSearch | None, EndgameSearch | None]:
+    """Returns a machine's searches with options changed; one that both have is of both."""
+    rounds, search = machine.rounds, machine.search
+    if options and rounds is None and search is None:
+        raise ConfigError(f"{machine.name} searches nothing and has no options, got {', '.join(options)}")
+    if rounds is None:
+        return None, None if search is None else parse_endgame_options(search, options)
+    if search is None:
+        return parse_round_options(rounds, options), None
+    late = {name: text for name, text in options.items() if name in ENDGAME_OPTIONS}
+    early = {name: text for name, text in options.items() if name in ROUND_OPTIONS or name not in late}
+    return parse_round_options(rounds, early), parse_endgame_options(search, late)
 
 
 def game_of_machine(machine: Machine, text: str) -> Holdem:

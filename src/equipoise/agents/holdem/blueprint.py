@@ -137,13 +137,26 @@ class BlueprintAgent:
             shares[min(action, 2)] += share
         return shares
 
-    def reach(self, image: Image, seat: int, board: Sequence[int]) -> FloatArray:
-        """Returns `[H]` the probability with which each hand of a seat has done what it did on the way."""
+    def reach(self, image: Image, seat: int, board: Sequence[int], *, street: Street | None = None) -> FloatArray:
+        """Returns `[H]` the probability with which each hand of a seat has done what it did on the way.
+
+        Args:
+            image: of the hand.
+            seat: whose.
+            board: at least the cards that lay there.
+            street: of which alone what was done counts; None: all of them.
+        """
         reach = np.ones(self.blueprint.spec.cards.num_hands)
         for taken in image.taken:
-            if taken.seat == seat:
+            if taken.seat == seat and street in (None, taken.street):
                 reach *= self.hand_rows(taken.node, taken.street, board)[:, taken.column]
         return reach
+
+    def weights_at(
+        self, seat: int, steps: tuple[int, ...], board: tuple[int, ...], player: int, rng: np.random.Generator
+    ) -> FloatArray:
+        """Returns `[H]` how often each of a player's hands comes to the beginning of a round, as a seat sees it."""
+        return self.reach(self.images.at(steps, rng), player, board)
 
     def public_actions(self, decision: PublicDecision) -> tuple[int, ...]:
         """Returns those of a decision's actions that some hand may play, ascending."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy.typing as npt
 from equipoise.agents.base import Observation, PublicDecision
 from equipoise.agents.holdem.blueprint import BlueprintAgent
 from equipoise.agents.holdem.hands import hands_by_name
+from equipoise.agents.holdem.rounds import RoundAgent
 from equipoise.agents.search import HoldemGround
 from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.betting import CALL, Stage, Street
@@ -36,9 +38,17 @@ from equipoise.solvers.rules import CFRPlus, Rule
 from equipoise.trees.holdem.tree import build_holdem_tree
 from equipoise.trees.vector import TreeStrategy
 
-__all__ = ["EndgameAgent", "EndgameSearch", "scale_menu"]
+__all__ = ["ENDGAME_OPTIONS", "EndgameAgent", "EndgameSearch", "scale_menu"]
 
 FloatArray = npt.NDArray[np.float64]
+ENDGAME_OPTIONS: Final[Mapping[str, tuple[str, type]]] = {
+    "iterations": ("iterations", int),
+    "seconds": ("seconds", float),
+    "threads": ("num_threads", int),
+    "perturbation": ("perturbation", float),
+    "menu": ("menu", str),
+    "nested": ("nested", bool),
+}
 LEAST_REACH: Final = 1e-4  # hands that the blueprint never plays like this still count a little: images may be wrong
 
 
@@ -75,9 +85,9 @@ class EndgameSearch:
 
 
 class EndgameAgent:
-    """Plays a heads-up blueprint until a street, and from there what it solves for the hands of both players."""
+    """Plays heads-up as another agent until a street, and from there what it solves for the hands of both players."""
 
-    def __init__(self, early: BlueprintAgent, search: EndgameSearch, *, name: str) -> None:
+    def __init__(self, early: BlueprintAgent | RoundAgent, search: EndgameSearch, *, name: str) -> None:
         """Keeps a blueprint.
 
         Args:
@@ -165,7 +175,8 @@ class EndgameAgent:
             self._scale = 1.0 + search.perturbation * (2.0 * rng.random() - 1.0)
         spec = self.early.blueprint.spec
         held = ~hands_of(spec.cards).blocked(board)
-        reaches = [np.maximum(self.early.reach(image, player, board), LEAST_REACH) * held for player in (0, 1)]
+        weights = [self.early.weights_at(seat, before, board, player, rng) for player in (0, 1)]
+        reaches = [np.maximum(one, LEAST_REACH) * held for one in weights]
         first, second = (Range(reach / reach.max(), spec.cards) for reach in reaches)
         spot = HoldemSpot(
             board=board,
@@ -236,22 +247,15 @@ def scale_menu(menu: Menu, factor: float) -> Menu:
 def parse_endgame_options(search: EndgameSearch, options: dict[str, str]) -> EndgameSearch:
     """Returns a search with options changed: iterations, seconds, threads, menu, perturbation, nested."""
     changes: dict[str, Any] = {}
-    kinds: dict[str, tuple[str, type]] = {
-        "iterations": ("iterations", int),
-        "seconds": ("seconds", float),
-        "threads": ("num_threads", int),
-        "perturbation": ("perturbation", float),
-        "menu": ("menu", str),
-    }
     for name, text in options.items():
         if name == "nested" and text in ("true", "false"):
             changes["nested"] = search.nested if text == "true" else None
-        elif name in kinds:
-            field, kind = kinds[name]
+        elif name in ENDGAME_OPTIONS and name != "nested":
+            field, kind = ENDGAME_OPTIONS[name]
             try:
                 changes[field] = kind(text)
             except ValueError:
                 raise ConfigError(f"{name} must be a number, got {text[:40]!r}") from None
         else:
-            raise ConfigError(f"a search has {', '.join((*kinds, 'nested'))}, got {name[:40]!r}")
+            raise ConfigError(f"a search has {', '.join(ENDGAME_OPTIONS)}, got {name[:40]!r}")
     return dataclasses.replace(search, **changes)

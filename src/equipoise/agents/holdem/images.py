@@ -104,8 +104,12 @@ class HandImages:
             self._images[steps[: place + 1]] = image
         return image
 
-    def _follow(self, image: Image, steps: Steps, rng: np.random.Generator) -> Image:
-        """Returns the image one step further."""
+    def follow(self, image: Image, step: int) -> Image:
+        """Returns an image one step further, unknown bets taken for the likelier of their neighbours."""
+        return self._follow(image, (step,), None)
+
+    def _follow(self, image: Image, steps: Steps, rng: np.random.Generator | None) -> Image:
+        """Returns the image one step further; without a generator, what is likeliest."""
         state, step = image.state, steps[-1]
         if step == DEALING:
             after = next_street(self.rules, state)
@@ -120,7 +124,7 @@ class HandImages:
             is_over = image.betting.stage is Stage.DEAL and step == CALL
             return image._replace(state=after, node=image.node if is_over else LOST)
         actions = self.blueprint.actions(image.node)
-        column = self._chosen.get((steps[:-1], step), LOST)
+        column = LOST if rng is None else self._chosen.get((steps[:-1], step), LOST)
         if column == LOST:
             column = self._translate(image, actions, step, rng)
         if column == LOST:
@@ -131,12 +135,14 @@ class HandImages:
         is_end = bool(self._nodes[below, 3] & 3)
         return Image(after, betting, LOST if is_end else below, taken)
 
-    def _translate(self, image: Image, actions: tuple[int, ...], step: int, rng: np.random.Generator) -> int:
+    def _translate(self, image: Image, actions: tuple[int, ...], step: int, rng: np.random.Generator | None) -> int:
         """Returns the place of the image's action for a real one, `LOST` if it has no such kind."""
         if step in actions and (step <= CALL or image.is_alike):
             return actions.index(step)
         shares = translate_action(step, image.state, image.betting, actions)
         if not shares:
             return LOST
+        if rng is None:
+            return actions.index(max(shares, key=lambda action: shares[action]))
         number = draw_index(list(shares.values()), rng.random()) if len(shares) > 1 else 0
         return actions.index(list(shares)[number])

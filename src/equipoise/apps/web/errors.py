@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import re
+from collections.abc import Iterator
 from typing import Any, Final
 
 from fastapi import FastAPI, Request
@@ -24,12 +26,17 @@ from equipoise.core.errors import (
 )
 from equipoise.core.files import describe_os_error
 
-__all__ = ["ApiError", "answer_error", "install_handlers", "name_field"]
+__all__ = ["ApiError", "answer_error", "install_handlers", "name_field", "naming_id"]
 
 LOGGER = logging.getLogger(__name__)
 FIELD: Final = re.compile(r"^((?:[a-z_]+)(?:\.[a-z_]+|\[\d+\])*): ")
-QUOTED: Final = re.compile(r"got (.+)$")
+QUOTED: Final = re.compile(r"got ('[^']*'|.+?)(?: \(|; |$)")
 LONGEST_SHOWN: Final = 200
+PLAIN: Final = {  # kinds of errors of forms whose own words are not plain
+    "missing": "is missing",
+    "extra_forbidden": "is no field of this form",
+    "model_attributes_type": "must be an object with fields",
+}
 CODES: Final = {
     400: "bad_request",
     401: "token",
@@ -87,6 +94,17 @@ class ApiError(Exception):
         return answer_error(self.status, self.code, self.message, field=self.field, got=self.got, hint=self.hint)
 
 
+@contextlib.contextmanager
+def naming_id(field: str) -> Iterator[None]:
+    """While entered, an id that is refused is that of a field."""
+    try:
+        yield
+    except ApiError as error:
+        if error.field == "id":
+            error.field = field
+        raise
+
+
 def answer_error(
     status: int, code: str, message: str, *, field: str | None = None, got: str | None = None, hint: str | None = None
 ) -> JSONResponse:
@@ -107,6 +125,18 @@ def name_field(parts: tuple[Any, ...]) -> str | None:
     return text or None
 
 
+def _drop_branches(parts: tuple[Any, ...], body: Any) -> tuple[Any, ...]:
+    """Returns the way to a field that a body has without the names of types that it might have had."""
+    if parts[:1] != ("body",) or not isinstance(body, dict):
+        return parts
+    found, here = [], body
+    for part in parts[1:]:
+        if (isinstance(here, dict) and part in here) or (isinstance(here, list) and isinstance(part, int)):
+            here = here[part]
+            found.append(part)
+    return tuple(found)
+
+
 def install_handlers(app: FastAPI) -> None:
     """Makes an application answer errors in the one shape."""
 
@@ -122,9 +152,12 @@ def install_handlers(app: FastAPI) -> None:
     def _name(_request: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
         is_body = first.get("type") == "json_invalid"
-        message = "the body is not JSON" if is_body else str(first.get("msg", "not allowed")).lower()
-        got = None if is_body or first.get("type") == "missing" else _shorten(first.get("input"))
-        field = None if is_body else name_field(tuple(first.get("loc", ())))
+        kind = str(first.get("type"))
+        message = "the body is not JSON" if is_body else PLAIN.get(kind) or str(first.get("msg", "not allowed")).lower()
+        is_missing = kind == "missing"
+        parts = tuple(first.get("loc", ()))
+        got = None if is_body or is_missing else _shorten(first.get("input"))
+        field = None if is_body else name_field(parts if is_missing else _drop_branches(parts, error.body))
         return answer_error(422, "parse", message, field=field, got=got)
 
     @app.exception_handler(HTTPException)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Final
 
-from equipoise.apps.web.errors import ApiError
+from equipoise.apps.web.errors import ApiError, naming_id
 from equipoise.apps.web.flops import ROW, average_rows
 from equipoise.apps.web.job_text import FLOPS, SOLVE, JobSpec
 from equipoise.apps.web.jobs import Job
@@ -14,19 +14,19 @@ from equipoise.apps.web.listing import find_game
 from equipoise.apps.web.models.jobs import JobForm
 from equipoise.apps.web.models.spots import SpotForm
 from equipoise.apps.web.services import Services
-from equipoise.apps.web.spots import MOST_NODES, add_locks, form_of, plan_spot, read_form
+from equipoise.apps.web.spots import MOST_NODES, add_locks, check_wishes, form_of, naming, plan_spot, read_form
 from equipoise.core.errors import EquipoiseError
-from equipoise.games.holdem.cards import format_board
+from equipoise.games.holdem.betting_tree import betting_tree
+from equipoise.games.holdem.cards import format_board, parse_board
 from equipoise.games.holdem.flop_subsets import parse_boards
-from equipoise.games.holdem.spot_file import SpotFile, format_spot, parse_spot
+from equipoise.games.holdem.line_notation import parse_decision
+from equipoise.games.holdem.spot_file import SpotFile, format_spot, parse_spot, read_label
 from equipoise.games.holdem.targets import parse_target
 from equipoise.games.registry import format_game
 from equipoise.runs.request import RunRequest
 from equipoise.runs.sizing import choose_menu
 from equipoise.solvers.cfr import estimate_bytes
 from equipoise.solvers.holdem.push_fold import find_push_fold
-from equipoise.solvers.methods import find_method
-from equipoise.solvers.rule_notation import parse_rule
 from equipoise.solvers.rules import DCFR
 
 __all__ = ["describe_job", "describe_report", "list_reports", "make_spec"]
@@ -54,26 +54,24 @@ def _solve_game(form: JobForm) -> JobSpec:
     assert form.game is not None
     game = find_game(form.game, form.parameters)
     request = _read_request(form)
-    try:
+    with naming("target"):
         RunRequest(**request).parse_target()
-    except EquipoiseError as error:
-        raise ApiError.of(error, field="target") from None
     label = format_game(game)
-    return JobSpec(kind=SOLVE, title=form.title or label, game=label, request=request)
+    return JobSpec(kind=SOLVE, title=_read_title(form) or label, game=label, request=request)
+
+
+def _read_title(form: JobForm) -> str | None:
+    """Returns the title of a form, None where there is none."""
+    if not (form.title or "").strip():
+        return None
+    with naming("title"):
+        return read_label(form.title)
 
 
 def _read_request(form: JobForm) -> dict[str, Any]:
     """Returns what a form asks of a run, checked as far as that needs no tree."""
+    check_wishes(rule=form.rule, method=form.method, iterations=form.iterations, seconds=form.seconds)
     request = {name: getattr(form, name) for name in (*LIMITS, "rule", "method")}
-    for name, read in (("rule", parse_rule), ("method", find_method)):
-        try:
-            if request[name] is not None:
-                read(request[name])
-        except EquipoiseError as error:
-            raise ApiError.of(error, field=name) from None
-    for name in ("iterations", "seconds"):
-        if request[name] is not None and not request[name] > 0:
-            raise ApiError(422, "must be positive", code="config", field=name, got=request[name])
     return {name: value for name, value in request.items() if value is not None}
 
 
@@ -82,14 +80,13 @@ def _solve_spot(
 ) -> tuple[JobSpec, int | None]:
     request = _read_request(form)
     if "target" in request:
-        try:
+        with naming("target"):
             parse_target(str(request["target"]))
-        except EquipoiseError as error:
-            raise ApiError.of(error, field="target") from None
     if not file.locks and find_push_fold(file.spot) is not None:
         raise ApiError(422, "push or fold has an exact chart: `equipoise pushfold` shows it", field="menu")
-    if form.title is not None:
-        file = dataclasses.replace(file, title=form.title)
+    title = _read_title(form)
+    if title is not None:
+        file = dataclasses.replace(file, title=title)
     settings = services.settings
     threads = settings.find_threads()
     file = choose_menu(file, precision=file.precision or "float32", num_threads=threads)
@@ -114,7 +111,7 @@ def _resolve(form: JobForm, services: Services) -> tuple[JobSpec, int | None]:
         raise ApiError(422, "the solution to solve again is missing", field="solution")
     if not form.locks:
         raise ApiError(422, "what is to be fixed is missing", field="locks")
-    with services.library.opened_spot(form.solution) as (opened, solved):
+    with naming_id("solution"), services.library.opened_spot(form.solution) as (opened, solved):
         file, path = solved.file, opened.listed.path
     spec, num_bytes = _solve_spot(add_locks(file, form.locks), form, services, form.solution, MOST_SOLVED_NODES)
     return dataclasses.replace(spec, start=str(path)), num_bytes
@@ -124,19 +121,32 @@ def _report_flops(form: JobForm, services: Services) -> tuple[JobSpec, int | Non
     if form.spot is None:
         raise ApiError(422, "the spot is missing", field="spot")
     asked: Any = form.flops or f"spread {form.count or DEFAULT_FLOPS}"
-    try:
+    with naming("flops" if form.flops else "count"):
         chosen = parse_boards(asked)
-    except EquipoiseError as error:
-        raise ApiError.of(error, field="flops" if form.flops else "count") from None
     if any(len(one.board) != 3 for one in chosen):
         raise ApiError(422, "a flop has three cards", field="flops")
     flops = {format_board(one.board): one.num_boards for one in chosen}
     file = _read_somewhere(form.spot, list(flops))
     spec, num_bytes = _solve_spot(file, form, services)
     line = ",".join(form.line) if isinstance(form.line, list) else form.line or ""
-    title = form.title or f"{len(flops)} flops"
+    assert spec.spot is not None
+    _check_line(parse_spot(spec.spot), list(flops), line)
+    title = _read_title(form) or f"{len(flops)} flop{'s' * (len(flops) > 1)}"
     spec = dataclasses.replace(spec, kind=FLOPS, title=title, flops=flops, line=line)
     return spec, num_bytes
+
+
+def _check_line(file: SpotFile, flops: list[str], line: str) -> None:
+    """Refuses a line that leads to no decision on any flop; on some its cards may be on the board."""
+    spot = file.spot
+    betting = betting_tree(spot.betting_rules, spot.menu)
+    for place, flop in enumerate(flops):
+        try:
+            parse_decision(line, betting, parse_board(flop, spot.deck), spot.deck)
+            return
+        except EquipoiseError as error:
+            if place == len(flops) - 1:
+                raise ApiError.of(error, field="line") from None
 
 
 def _read_somewhere(form: SpotForm, flops: list[str]) -> SpotFile:

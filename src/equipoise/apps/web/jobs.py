@@ -243,9 +243,11 @@ class JobBoard:
             elif job.process is not None and job.state in ("waiting", *ACTIVE):
                 self._tell(job, Command.STOP)
                 self._set_state(job, "stopping")
-            elif job.state == "paused":  # since before a restart: what it has is kept already
+            elif job.state == "paused" and self.folder_of(job).result.exists():  # since before a restart: it is kept
                 job.stopped_by = "interrupted"
                 self._set_state(job, "done")
+            elif job.state == "paused":  # before it began
+                self._set_state(job, "cancelled")
             return job
 
     def cancel(self, id: str) -> Job:

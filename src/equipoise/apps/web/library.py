@@ -210,8 +210,11 @@ class Library:
     def rename(self, id: str, name: str) -> dict[str, Any]:
         """Gives a file another name in lists."""
         listed = self.find(id)
+        tidy = name.strip()
+        if not 1 <= len(tidy) <= LONGEST_NAME or not tidy.isprintable():
+            raise ApiError(422, f"a name is a line of 1 to {LONGEST_NAME} characters", field="name", got=name)
         with self._lock:
-            self._titles[listed.id] = name.strip()[:LONGEST_NAME]
+            self._titles[listed.id] = tidy
             self._keep_titles()
         self.on_change()
         return self.describe(listed)

@@ -11,7 +11,7 @@ import numpy as np
 
 from equipoise.apps.amount_units import AmountUnit
 from equipoise.apps.show_spot import HandChoice, SpotReport
-from equipoise.apps.web.errors import ApiError
+from equipoise.apps.web.errors import ApiError, naming_id
 from equipoise.apps.web.library import Library
 from equipoise.apps.web.models.spots import LockForm
 from equipoise.apps.web.spots import read_locks
@@ -77,7 +77,8 @@ class Places:
         """Returns a place in two solutions, with what differs."""
         first = json.loads(self.describe_node(id, line, has_values=has_values, wish=wish))
         try:
-            second = json.loads(self.describe_node(other, line, has_values=has_values, wish=wish))
+            with naming_id("with"):
+                second = json.loads(self.describe_node(other, line, has_values=has_values, wish=wish))
         except ApiError as error:
             if error.field != "line":
                 raise

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from pathlib import Path
 from typing import Any, Final
 
 from equipoise.apps.web.errors import ApiError
+from equipoise.apps.web.spots import read_range
+from equipoise.core.errors import EquipoiseError
 from equipoise.core.files import write_text
 from equipoise.games.holdem.ranges import format_range, parse_range
 
@@ -27,8 +30,10 @@ class SavedRanges:
             found = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             found = {}
-        given = found if isinstance(found, dict) else {}
-        self._texts: dict[str, str] = {str(name): str(text) for name, text in given.items()}
+        self._texts: dict[str, str] = {}
+        for name, text in found.items() if isinstance(found, dict) else ():
+            with contextlib.suppress(EquipoiseError):  # somebody has written it by hand
+                self._texts[name] = format_range(parse_range(str(text)))
 
     def list_ranges(self) -> list[dict[str, Any]]:
         """Returns all ranges by name."""
@@ -38,8 +43,8 @@ class SavedRanges:
     def keep(self, name: str, text: str) -> dict[str, Any]:
         """Keeps a range under a name, in place of the one that had it."""
         if not 1 <= len(name.strip()) <= LONGEST_NAME or not name.isprintable():
-            raise ApiError(422, f"a name has 1 to {LONGEST_NAME} characters", field="name", got=name)
-        tidy = format_range(parse_range(text))
+            raise ApiError(422, f"a name is a line of 1 to {LONGEST_NAME} characters", field="name", got=name)
+        tidy = format_range(read_range(text))
         with self._lock:
             if len(self._texts) >= MOST and name not in self._texts:
                 raise ApiError(409, f"{MOST:,} ranges are kept already: remove one")

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 import re
 import threading
 import time
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -29,7 +30,10 @@ from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.spot_file import SpotFile, SpotLock, check_locks, format_spot, parse_spot, parse_spot_table
 from equipoise.runs.sizing import MENUS_BY_SIZE, choose_menu, measure_pace
 from equipoise.solvers.cfr import estimate_bytes
+from equipoise.solvers.driver import check_stopping
 from equipoise.solvers.holdem.solved_spot import make_locks
+from equipoise.solvers.methods import check_precision, find_method
+from equipoise.solvers.rule_notation import parse_rule
 from equipoise.solvers.rules import DCFR
 from equipoise.trees.holdem.tree import HoldemPlan, plan_holdem_tree
 
@@ -40,11 +44,14 @@ __all__ = [
     "answer_board",
     "answer_range",
     "answer_spot",
+    "check_wishes",
     "estimate_spot",
     "form_of",
+    "naming",
     "plan_spot",
     "read_form",
     "read_locks",
+    "read_range",
     "read_text",
 ]
 
@@ -54,6 +61,9 @@ TYPICAL_PERCENT: Final = 0.5
 SLOPE: Final = -1.5  # of log-log curves
 MOST_REMEDIES: Final = 3
 SURE_SHARE: Final = 1e-6
+CUT_SHORT: Final = "; is the file cut short?"
+MISSING: Final = re.compile(r"the spot has (?:a pot and )?no ([a-z_]+(?:\.[a-z]+)?)")
+STARTS: Final = re.compile(r"([a-z_]+) must ")
 
 
 def read_form(form: SpotForm) -> SpotFile:
@@ -67,6 +77,7 @@ def read_form(form: SpotForm) -> SpotFile:
         file = parse_spot_table(table)
     except EquipoiseError as error:
         raise _explain(error) from None
+    _check_wishes(file)
     if form.locks:  # they are found in the whole betting
         _check_betting(file.spot)
     return add_locks(file, form.locks or [])
@@ -82,14 +93,65 @@ def _check_betting(spot: HoldemSpot) -> None:
 def read_text(text: str) -> SpotFile:
     """Returns the spot of a file's text; files beside it are not looked for."""
     try:
-        return parse_spot(text)
+        file = parse_spot(text)
     except EquipoiseError as error:
         raise _explain(error) from None
+    _check_wishes(file)
+    return file
 
 
 def _explain(error: EquipoiseError) -> ApiError:
+    """Returns what is wrong with a spot under the name of its field, also of one that is missing."""
     found = ApiError.of(error)
+    if found.field is None:
+        named = MISSING.match(found.message) or STARTS.match(found.message)
+        if named is not None and named[1].partition(".")[0] in SpotForm.model_fields:
+            found.field = named[1]
+            found.message = found.message.replace(CUT_SHORT, ".", 1).removesuffix(".")
     return _name_hint(found) if (found.field or "").startswith("ranges.") else found
+
+
+def _check_wishes(file: SpotFile) -> None:
+    """Refuses what a spot says of its solve where that cannot be."""
+    if file.precision is not None:
+        with naming("precision"):
+            check_precision(file.precision)
+    check_wishes(rule=file.rule, iterations=file.iterations, seconds=file.seconds)
+
+
+def check_wishes(
+    *, rule: str | None = None, method: str | None = None, iterations: int | None = None, seconds: float | None = None
+) -> None:
+    """Refuses what a solve is asked for, under the name of its field, as far as that needs no tree."""
+    if rule is not None:
+        with naming("rule"):
+            parse_rule(rule)
+    if method is not None:
+        with naming("method"):
+            find_method(method)
+    if iterations is not None:
+        with naming("iterations"):
+            check_stopping(iterations=iterations, target=None, seconds=None)
+    if seconds is not None:
+        with naming("seconds"):
+            check_stopping(iterations=None, target=None, seconds=seconds)
+
+
+@contextlib.contextmanager
+def naming(field: str) -> Iterator[None]:
+    """While entered, errors are refusals of a field."""
+    try:
+        yield
+    except EquipoiseError as error:
+        raise ApiError.of(error, field=field) from None
+
+
+def read_range(text: str) -> Range:
+    """Returns the range of a text."""
+    try:
+        return parse_range(text)
+    except EquipoiseError as error:
+        raise _name_hint(ApiError.of(error, field="text")) from None
 
 
 def form_of(file: SpotFile) -> SpotForm:
@@ -161,13 +223,11 @@ def _check_shares(shares: Sequence[float]) -> None:
 
 def answer_board(text: str) -> dict[str, Any]:
     """Returns the cards of a text."""
-    try:
+    with naming("board"):
         board = parse_board(text)
         streets = {street.num_board_cards: street.name.lower() for street in Street}
         if len(board) not in streets:
             raise ParseError(f"a board has 0, 3, 4 or 5 cards, got {len(board)}: {text!r}")
-    except EquipoiseError as error:
-        raise ApiError.of(error, field="board") from None
     return {"text": format_board(board), "cards": [format_card(card) for card in board], "street": streets[len(board)]}
 
 
@@ -175,10 +235,7 @@ def answer_range(text: str | None, weights: Mapping[str, float] | None, board: s
     """Returns a range in both notations; its text is tidied."""
     if (text is None) == (weights is None):
         raise ApiError(422, "give a text or weights", field="text")
-    try:
-        held = parse_range(text) if text is not None else _read_weights(weights or {})
-    except EquipoiseError as error:
-        raise _name_hint(ApiError.of(error, field="text" if text is not None else "weights")) from None
+    held = read_range(text) if text is not None else _read_weights(weights or {})
     cards = _find_cards(board)
     hands = hands_of(FULL_DECK)
     grid, present = {}, held.weights > 0
@@ -199,20 +256,21 @@ def answer_range(text: str | None, weights: Mapping[str, float] | None, board: s
 
 
 def _find_cards(board: str) -> tuple[int, ...]:
-    try:
+    with naming("board"):
         return parse_board(board)
-    except EquipoiseError as error:
-        raise ApiError.of(error, field="board") from None
 
 
 def _read_weights(given: Mapping[str, float]) -> Range:
     """Returns the range of weights of classes and combos, combos before classes."""
     weights = np.zeros(FULL_DECK.num_hands)
-    for name, weight in sorted(given.items(), key=lambda item: len(item[0]) == 4):
-        if not 0 <= weight <= 1:
-            raise ConfigError(f"the weight of {name} must be from 0 to 1, got {weight}")
-        where = [parse_hand(name)] if len(name) == 4 else np.flatnonzero(parse_range(name).weights > 0)
-        weights[where] = weight
+    try:
+        for name, weight in sorted(given.items(), key=lambda item: len(item[0]) == 4):
+            if not 0 <= weight <= 1:
+                raise ConfigError(f"the weight of {name} must be from 0 to 1, got {weight}")
+            where = [parse_hand(name)] if len(name) == 4 else np.flatnonzero(parse_range(name).weights > 0)
+            weights[where] = weight
+    except EquipoiseError as error:
+        raise _name_hint(ApiError.of(error, field="weights")) from None
     return Range(weights)
 
 

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
+from equipoise.core.errors import CheckpointError
 from equipoise.core.files import write_text
 from equipoise.core.records import make_finite
 
@@ -33,7 +34,7 @@ class TableFiles:
 
     def write(self, id: str, kept: dict[str, Any]) -> None:
         """Keeps the hand in progress; a disk without room is no reason to stop playing."""
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(CheckpointError):
             write_text(self._path(id, "now.json"), json.dumps(make_finite(kept), allow_nan=False))
 
     def add_hand(self, id: str, hand: dict[str, Any]) -> None:

@@ -88,7 +88,7 @@ class GameTable:
     def deal(self) -> None:
         """Begins the next hand."""
         with self._changed:
-            if self.hand and not self.is_over:
+            if self.is_thinking or (self.hand and not self.is_over):
                 raise ApiError(409, "the hand is not over")
             self.hand += 1
             self._begin_hand()
@@ -360,7 +360,8 @@ class TableRoom:
         try:
             if seconds is not None and maker.takes_seconds and game != Leduc.name:
                 if not 0 < seconds <= LONGEST_DECISION:
-                    raise ApiError(422, f"from 0 to {LONGEST_DECISION:g}", field="seconds", got=seconds)
+                    message = f"must be above 0 and at most {LONGEST_DECISION:g} seconds"
+                    raise ApiError(422, message, field="seconds", got=seconds)
                 (maker,) = limit_seconds([maker], seconds)
             played = _find_played(maker, game, parameters, is_file=listed is not None)
             if played.spec.num_players != 2:

@@ -8,6 +8,7 @@ asked about if the hand has it.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from collections import OrderedDict
@@ -17,9 +18,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from equipoise.apps.web.errors import ApiError
+from equipoise.apps.web.errors import ApiError, naming_id
 from equipoise.apps.web.library import Library
 from equipoise.apps.web.places import Places
+from equipoise.core.errors import CheckpointError
 from equipoise.core.files import write_text
 from equipoise.games.holdem.betting_tree import NodeKind
 from equipoise.games.holdem.cards import format_card
@@ -34,6 +36,7 @@ MOST_DECISIONS: Final = 12  # of a hand that are asked about
 MOST_TRIES: Final = 3000
 MOST_QUESTIONS: Final = 200  # that may still be answered
 MOST_LAST: Final = 7
+KEPT: Final = {"question", "solution", "line", "hand", "street", "class", "verdict", "loss_bb"}  # of an answer
 VERDICTS: Final = ((0.5, "right"), (3.0, "small loss"), (10.0, "mistake"))  # percent of the pot that are lost
 
 
@@ -67,7 +70,8 @@ class Trainer:
             raise ApiError(409, "there is no solved spot to practise on: solve one first")
         with self._lock:
             id = spots[int(self._rng.integers(len(spots)))]
-        found = self._draw(id, street, player)
+        with naming_id("solutions"):
+            found = self._draw(id, street, player)
         node = json.loads(self.places.describe_node(id, ",".join(found["line"]), has_values=False))
         with self._lock:
             self._count += 1
@@ -142,7 +146,8 @@ class Trainer:
             if self._questions.pop(question, None) is None:
                 raise ApiError(404, "the question was answered", field="question", got=question)
             self._answers.append(answer)
-            write_text(self._path, json.dumps(self._answers))
+            with contextlib.suppress(CheckpointError):  # a disk without room: it counts until the server ends
+                write_text(self._path, json.dumps(self._answers))
         return {
             **answer,
             "action": action,
@@ -178,7 +183,7 @@ class Trainer:
 
 def _play_out(solved: SolvedSpot, rng: np.random.Generator) -> list[dict[str, Any]]:
     """Returns the decisions of one hand that the solution plays, first to last."""
-    tree, betting = solved.tree, solved.tree.betting
+    betting = solved.tree.betting
     hands = hands_of(solved.spot.deck)
     held = _deal(solved, rng)
     node, board = 0, tuple(solved.spot.board)
@@ -206,7 +211,6 @@ def _play_out(solved: SolvedSpot, rng: np.random.Generator) -> list[dict[str, An
             break
         place = int(np.searchsorted(np.cumsum(shares), rng.random() * shares.sum(), side="right"))
         node = here.children[min(place, len(here.children) - 1)]
-    assert tree is solved.tree
     return met
 
 
@@ -252,4 +256,5 @@ def _read_answers(path: Path) -> list[dict[str, Any]]:
         found = json.loads(path.read_text())
     except (OSError, ValueError):
         return []
-    return found if isinstance(found, list) else []
+    given = found if isinstance(found, list) else []
+    return [one for one in given if isinstance(one, dict) and one.keys() >= KEPT]

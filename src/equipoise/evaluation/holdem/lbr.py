@@ -11,8 +11,8 @@ from __future__ import annotations
 import dataclasses
 import enum
 import itertools
-from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,18 @@ from equipoise.evaluation.holdem.odds import LEAST_WEIGHT, Odds, find_range_odds
 from equipoise.evaluation.lbr import LocalResponse, score_answers
 from equipoise.evaluation.matches import AgentMaker, DealRange, MatchConfig
 from equipoise.games.base import CHANCE, TERMINAL
-from equipoise.games.holdem.betting import CALL, FOLD, Stage, next_street, payoffs, pot, raise_to_fraction, to_call
+from equipoise.games.holdem.betting import (
+    CALL,
+    FOLD,
+    BettingState,
+    Stage,
+    Street,
+    next_street,
+    payoffs,
+    pot,
+    raise_to_fraction,
+    to_call,
+)
 from equipoise.games.holdem.betting_tree import NodeKind
 from equipoise.games.holdem.dealing import HAND_SIZE
 from equipoise.games.holdem.hands import hands_of
@@ -45,6 +56,37 @@ class LbrMenu(enum.StrEnum):
     FOLD_CALL = "fc"
     POT_ALL_IN = "fcpa"  # also raises by the pot and all-in
     EVERYTHING = "all"
+    MODICUM_1 = "modicum1"  # first folds or bets three quarters of the pot, then folds or calls
+    MODICUM_2 = "modicum2"  # first bets so much, calls to the flop, tries many bets there, then folds or calls
+
+
+class Choice(NamedTuple):
+    """What a responder may do at a decision."""
+
+    passive: tuple[int, ...]  # of fold and call; call all the same where nothing else is legal
+    fractions: tuple[float, ...] = ()  # of the pot, as raises
+
+    def of(self, state: BettingState, actions: Sequence[int]) -> list[int]:
+        """Returns those of a game's actions that are nearest to it."""
+        raises = [action for action in actions if action > CALL]
+        wanted = [raise_to_fraction(state, fraction) for fraction in self.fractions] if raises else []
+        found = {min(raises, key=lambda total: abs(total - one)) for one in wanted}
+        found |= {action for action in actions if action in self.passive}
+        return sorted(found) or [CALL]
+
+
+FOLD_OR_CALL: Final = Choice((FOLD, CALL))
+# of the first decision, and then by street; Brown 2020 (thesis), section 5.2.3
+BY_STREET: Final[Mapping[LbrMenu, tuple[Choice, ...]]] = {
+    LbrMenu.MODICUM_1: (Choice((FOLD,), (0.75,)), *(FOLD_OR_CALL,) * len(Street)),
+    LbrMenu.MODICUM_2: (
+        Choice((), (0.75,)),
+        Choice((CALL,)),
+        Choice((FOLD, CALL), tuple(0.33 * 2.0**power for power in range(11))),
+        FOLD_OR_CALL,
+        FOLD_OR_CALL,
+    ),
+}
 
 
 class HoldemLbr:
@@ -87,6 +129,10 @@ class HoldemLbr:
             return [CALL]
         if self.menu is LbrMenu.EVERYTHING:
             return list(actions)
+        if self.menu in BY_STREET:
+            first, *streets = BY_STREET[self.menu]
+            is_first = betting.street == self.game.betting_rules.first_street and not betting.has_acted[betting.actor]
+            return (first if is_first else streets[betting.street]).of(betting, actions)
         raises = [action for action in actions if action > CALL]
         chosen: list[int] = []
         if self.menu is LbrMenu.POT_ALL_IN and raises:

@@ -37,6 +37,7 @@ __all__ = [
     "load_spot",
     "parse_spot",
     "parse_spot_table",
+    "read_label",
 ]
 
 RANGE_NAMES: Final = (("oop", "ip"), ("first", "second"))  # of the player who acts first, and of the other
@@ -146,7 +147,7 @@ def parse_spot_table(table: Mapping[str, Any], *, folder: Path | None = None) ->
         seconds=_optional(table, "seconds", _positive),
         threads=_optional(table, "threads", _count),
         chooses_menu="menu" not in table,
-        title=_optional(table, "title", _label),
+        title=_optional(table, "title", read_label),
         seats=_optional(table, "seats", _seats),
         locks=tuple(_parse_lock(lock, f"locks[{place}]") for place, lock in enumerate(_tables(table, "locks"))),
     )
@@ -175,8 +176,8 @@ def format_spot(file: SpotFile) -> str:
         lines.append(f"deck = {_quote(format_deck(spot.deck))}")
     lines.append(f"menu = {_quote(format_menu(spot.menu))}")
     said = {
-        "rule": file.rule and _quote(file.rule),
-        "precision": file.precision and _quote(file.precision),
+        "rule": None if file.rule is None else _quote(file.rule),
+        "precision": None if file.precision is None else _quote(file.precision),
         "target": file.target and _quote(format_target(file.target)),
         "iterations": file.iterations,
         "seconds": file.seconds,
@@ -456,7 +457,7 @@ def _text(value: Any) -> str:
     return value
 
 
-def _label(value: Any) -> str:
+def read_label(value: Any) -> str:
     """Returns a text of a line that has letters in it."""
     text = _text(value).strip()
     if not 0 < len(text) <= LONGEST_LABEL or not text.isprintable():
@@ -469,7 +470,7 @@ def _seats(value: Any) -> tuple[str, str]:
         raise ParseError(
             f'must name both players, who acts first after the flop first, as in ["BB", "BTN"], got {_show(value)}'
         )
-    first, second = (_label(name) for name in value)
+    first, second = (read_label(name) for name in value)
     if first == second:
         raise ParseError(f"must be two names, got {_show(value)}")
     return first, second

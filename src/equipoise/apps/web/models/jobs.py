@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, Field
 
@@ -22,6 +22,9 @@ __all__ = [
 ]
 
 
+MOST_FLOPS: Final = 1755  # that differ by more than their suits
+
+
 class JobForm(Strict):
     """What is to be done: a spot or a game to solve, a solution to solve again with locks, a spot on many flops."""
 
@@ -38,8 +41,8 @@ class JobForm(Strict):
     solution: str | None = None
     line: str | list[str] | None = None
     locks: list[LockForm] | None = None
-    flops: list[str] | None = Field(default=None, max_length=1755)
-    count: int | None = None
+    flops: list[str] | None = Field(default=None, min_length=1, max_length=MOST_FLOPS)
+    count: int | None = Field(default=None, ge=1, le=MOST_FLOPS)
 
 
 class JobLimits(Strict):

@@ -96,7 +96,7 @@ class Rename(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    name: str = Field(min_length=1, max_length=120)
+    name: str = Field(max_length=1000)
 
 
 class PathStep(BaseModel):

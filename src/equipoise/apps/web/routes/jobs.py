@@ -10,7 +10,7 @@ import io
 import json
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Query, Response, WebSocket, WebSocketDisconnect
+from fastapi import APIRouter, Body, Query, Response, WebSocket
 from fastapi.responses import PlainTextResponse
 
 from equipoise.apps.web.job_requests import describe_job, describe_report, list_reports, make_spec
@@ -128,9 +128,9 @@ async def follow(socket: WebSocket, after: int | None = None) -> None:
 
 async def _hear(socket: WebSocket) -> None:
     """Waits until whoever listens is gone; what it sends is not looked at."""
-    with contextlib.suppress(WebSocketDisconnect, RuntimeError):
-        while True:
-            await socket.receive_text()
+    with contextlib.suppress(RuntimeError):
+        while (await socket.receive())["type"] != "websocket.disconnect":
+            pass
 
 
 @router.get("/flops", response_model=FlopReportList)
