@@ -194,3 +194,19 @@ def test_agents_are_named_by_text():
         parse_agent("call:3", game)
     with pytest.raises(ParseError, match=r"file:leduc\.eq"):
         parse_agent("leduc.eq", game)
+
+
+@pytest.mark.parametrize(
+    "shares", [None, 1.0, "ab", [1.0], [0.5, float("nan")], [2.0, -1.0], [0.5, 0.4], [["a"], 1], np.ones((2, 2))]
+)
+def test_an_own_policy_that_gives_no_probabilities_is_refused(shares):
+    class Odd(PolicyAgent):
+        name = "odd"
+
+        def probabilities(self, observation, *, rng):
+            return shares
+
+    game = make_game("kuhn")
+    state = game.apply(game.apply(game.initial_state(), 0), 2)
+    with pytest.raises(InvalidStateError, match=r"odd must give 2 probabilities in sum 1 at 'J:', got"):
+        Odd().act(observe_state(game, state, 0), rng=RNG)

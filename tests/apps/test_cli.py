@@ -254,7 +254,7 @@ def test_missed_target_has_its_own_exit_code(equipoise):
         ),
         (["solve", "kuhn", "--method", "chance", "--form", "game"], "chance needs a tree"),
         (["solve", "phantom_tic_tac_toe", "--method", "outcome"], "Without a tree: --form game"),
-        ([*SAMPLED, "--target", "0.01"], r"--target 0\.01 needs an exploitability; phantom_tic_tac_toe has about"),
+        ([*SAMPLED, "--target", "0.01"], r"a target of 0\.01 needs an exploitability; phantom_tic_tac_toe has about"),
         (["compare", *SAMPLED[1:2], *SAMPLED[4:], "--rules", "outcome", "--target", "0.01"], "needs an exploitability"),
         (
             ["solve", "phantom_tic_tac_toe", "-p", "rows=5", "-p", "columns=5", "--method", "external", *SAMPLED[4:]],

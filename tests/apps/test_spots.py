@@ -304,7 +304,7 @@ def test_a_saved_spot_is_evaluated(folder):
         (["solve", "nothing.toml"], "error: cannot read nothing.toml: no such file"),
         (["solve"], "name a game that `equipoise games` lists, a spot such as spot.toml, or --endgame FILE"),
         (["solve", "kuhn", "--menu", "a"], "--menu is for hold'em spots, and kuhn is a game"),
-        (["solve", "kuhn", "--target", "1%"], "--target of a game must be a number such as 1e-4, got '1%'"),
+        (["solve", "kuhn", "--target", "1%"], "target of a game must be a number such as 1e-4, got '1%'"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -178,8 +178,14 @@ MISTAKES = [
     (HEAD + 't "" 1 "" { 1 1/0 }', "a payoff, a number, got '1/0'"),
     (HEAD + 't "" 1 "" { 1 1e999999999 }', "a payoff, a number, got '1e999999999'"),
     (HEAD + 'p "" 1 1 "" { "a" "b" } 0 t "" 1 "" { 1 1 } t "" 1 "" { 2 2 }', "outcome 1 has other payoffs than before"),
-    (HEAD + 'c "" 1 "" { "a" 1/2 "b" 1/3 } 0 t "" 0 t "" 0', "probabilities must sum to 1, got 1/2, 1/3"),
-    (HEAD + 'c "" 1 "" { "a" 3/2 "b" -1/2 } 0 t "" 0 t "" 0', "probabilities must sum to 1, got 3/2, -1/2"),
+    (
+        HEAD + 'c "" 1 "" { "a" 1/2 "b" 1/3 } 0 t "" 0 t "" 0',
+        "probabilities must be at least 0 and sum to 1, got 1/2, 1/3",
+    ),
+    (
+        HEAD + 'c "" 1 "" { "a" 3/2 "b" -1/2 } 0 t "" 0 t "" 0',
+        "probabilities must be at least 0 and sum to 1, got 3/2, -1/2",
+    ),
     (HEAD + 't ""', "the file ends where the number of an outcome is expected"),
 ]
 

@@ -16,6 +16,7 @@ pytest.importorskip("pyspiel")
 
 from open_spiel.python import policy as policies
 from open_spiel.python.algorithms import expected_game_score, exploitability
+from pyspiel import load_game as load
 
 GAMES = [
     ("openspiel:kuhn_poker", None),
@@ -94,3 +95,26 @@ def test_what_openspiel_cannot_tell_apart_is_said():
     _, strategy = random_strategy(game)
     with pytest.raises(ConfigError, match=r"does not tell .* apart, and the strategy plays them differently"):
         to_openspiel(strategy, game, "goofspiel(num_cards=4,points_order=descending)")
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (
+            lambda: from_openspiel(policies.TabularPolicy(load("leduc_poker")), "kuhn"),
+            "must be for kuhn_poker of OpenSpiel",
+        ),
+        (
+            lambda: from_openspiel(policies.TabularPolicy(load("kuhn_poker")), "leduc"),
+            "must be for leduc_poker of OpenSpiel",
+        ),
+        (lambda: from_openspiel(None, "kuhn"), r"policy must have action_probabilities\(state, player\), got None"),
+        (lambda: from_openspiel(policies.TabularPolicy(load("kuhn_poker")), None), "game must be a Game .*, got None"),
+        (lambda: to_openspiel(None, "kuhn"), "strategy must be a TabularStrategy .*, got None"),
+        (lambda: to_openspiel(equipoise.solve("kuhn", iterations=1).strategy, "kuhn", 3), "must be a text, got 3"),
+        (lambda: equipoise.games.load_openspiel(None), "an OpenSpiel game must be a text, got None"),
+    ],
+)
+def test_what_does_not_fit_is_refused(ask, message):
+    with pytest.raises(ConfigError, match=message):
+        ask()

@@ -165,10 +165,37 @@ class NotANumber(RegretMatching):
         return [float("nan"), 1.0]
 
 
-@pytest.mark.parametrize("own", [Silent, WrongCount, NotANumber])
+class Words(RegretMatching):
+    def next_strategy(self):
+        return ["check", "bet"]
+
+
+class Ragged(RegretMatching):
+    def next_strategy(self):
+        return [[0.5], [0.25, 0.25]]
+
+
+class Complex(RegretMatching):
+    def next_strategy(self):
+        return np.array([0.5, 0.5j])
+
+
+@pytest.mark.parametrize("own", [Silent, WrongCount, NotANumber, Words, Ragged, Complex])
 def test_what_is_no_strategy_is_refused(own):
     with pytest.raises(ConfigError, match=rf"{own.__name__} must play 2 probabilities that sum to 1 at 'J:'"):
         equipoise.solve("kuhn", own, iterations=1)
+
+
+@pytest.mark.parametrize("weight", [float("nan"), float("inf"), -1.0, "much", None])
+def test_what_is_no_weight_is_refused(weight):
+    class Weighed(RegretMatching):
+        def average_weight(self, t):
+            return weight
+
+    with pytest.raises(
+        ConfigError, match="average_weight of Weighed must be at least 0 and finite in iteration 1, got"
+    ):
+        equipoise.solve("kuhn", Weighed, iterations=1)
 
 
 def test_what_is_no_minimizer_is_refused():

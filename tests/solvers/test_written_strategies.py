@@ -2,6 +2,7 @@
 """Strategies that are written by hand or elsewhere, as dict, frame and CSV, and what is said of mistakes in them."""
 
 import importlib
+import math
 
 import numpy as np
 import pytest
@@ -99,6 +100,8 @@ MISTAKES = [
     (change(0, "J:", {"bet": 0.9}), "probabilities at 'J:' of player 0 must sum to 1, got 0.9"),
     (change(0, "J:", {"bet": 1.5, "check": -0.5}), "must be at least 0 and finite, got -0.5"),
     (change(0, "J:", {"bet": float("nan")}), "must be at least 0 and finite, got nan"),
+    (change(0, "J:", {"bet": math.inf, "check": -math.inf}), "must be at least 0 and finite, got inf"),
+    (change(0, "J:", {"bet": 1e308, "check": 1e308}), "must sum to 1, got inf"),
     ({0: ALWAYS_BET[0]}, "nothing is said of 'Q:p' of player 1; .*; and 1 more"),
     ({**ALWAYS_BET, 7: {"J:": {"bet": 1.0}}}, "there is no information state 'J:' of player 7, but player 0 has it"),
 ]

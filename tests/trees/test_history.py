@@ -2,8 +2,10 @@
 import numpy as np
 import pytest
 
+import equipoise
 from equipoise.core.errors import GameTooLargeError, InvalidGameError
 from equipoise.games.base import CHANCE, TERMINAL
+from equipoise.games.kuhn import Kuhn
 from equipoise.games.registry import make_game
 from equipoise.solvers.best_response import evaluate
 from equipoise.trees.history import BEYOND_ANY_TREE, HistoryTree, build_history_tree, estimate_num_histories
@@ -165,6 +167,37 @@ class _Forgetful:
 
     def infostate(self, state, player):
         return self._game.infostate(state, player)[:1] if player == 0 else self._game.infostate(state, player)
+
+
+def _broken(**methods):
+    return type(
+        "Broken", (Kuhn,), {name: lambda self, *given, answer=answer: answer for name, answer in methods.items()}
+    )()
+
+
+@pytest.mark.parametrize("form", ["history", "vector"])
+@pytest.mark.parametrize("returns", [None, (1.0,), (1.0, -1.0, 0.0), ("a", "b"), 3])
+def test_returns_that_are_no_number_a_player_are_refused(returns, form):
+    with pytest.raises(InvalidGameError, match="returns must be a number for each of 2 players, got") as caught:
+        equipoise.solve(_broken(returns=returns), iterations=1, form=form)
+    assert "check_game" in str(caught.value)
+
+
+def test_a_state_in_which_nothing_can_be_done_is_refused():
+    for actions in ((), None):
+        with pytest.raises(InvalidGameError, match="nothing that player 0 can do in a state that has not ended"):
+            equipoise.solve(_broken(legal_actions=actions), iterations=1)
+        with pytest.raises(InvalidGameError, match="nothing that chance can do in a state that has not ended"):
+            equipoise.solve(_broken(chance_outcomes=actions), iterations=1)
+
+
+def test_a_game_that_does_not_end_is_refused():
+    class Endless(Kuhn):
+        def apply(self, state, action):
+            return state
+
+    with pytest.raises(InvalidGameError, match="goes on after 6 actions, its max_length is 5"):
+        equipoise.solve(Endless(), iterations=1)
 
 
 def test_public_chance_is_told_from_private():

@@ -10,13 +10,13 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, Final, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import InvalidStateError
-from equipoise.core.formatting import brief_repr
+from equipoise.core.formatting import brief_repr, show_given
 from equipoise.games.base import ActionClass, Game, classify_actions
 from equipoise.games.public import PublicGame
 from equipoise.solvers.playouts import draw_index
@@ -30,9 +30,12 @@ __all__ = [
     "PublicAgent",
     "PublicDecision",
     "ToldAgent",
+    "check_shares",
     "describe_decision",
     "observe_state",
 ]
+
+SUM_TOLERANCE: Final = 1e-6  # by which an agent's probabilities may miss 1
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -200,14 +203,40 @@ class PolicyAgent(abc.ABC):
 
     def act(self, observation: Observation, *, rng: np.random.Generator) -> int:
         """Returns an action drawn by its probability."""
-        return observation.actions[draw_index(self.probabilities(observation, rng=rng), rng.random())]
+        shares = self.probabilities(observation, rng=rng)
+        check_shares(self.name, shares, len(observation.actions), observation.infostate)
+        return observation.actions[draw_index(shares, rng.random())]
 
     def public_strategy(self, decision: PublicDecision, *, rng: np.random.Generator) -> FloatArray:
         """Returns `[H, A]` the probability of each action in each private state."""
         out = np.zeros(decision.legality.shape)
         for private in np.flatnonzero(decision.legality.any(axis=1)).tolist():
-            out[private, decision.legality[private]] = self.probabilities(decision.observation(private), rng=rng)
+            observation = decision.observation(private)
+            shares = self.probabilities(observation, rng=rng)
+            check_shares(self.name, shares, len(observation.actions), observation.infostate)
+            out[private, decision.legality[private]] = shares
         return out
+
+
+def check_shares(name: str, shares: Sequence[float], count: int, infostate: str) -> None:
+    """Raises `InvalidStateError` unless an agent answers with a probability for each of so many actions.
+
+    >>> check_shares("timid", [1.0, 0.0], 2, "K:")
+    >>> check_shares("odd", [0.5, float("nan")], 2, "K:")
+    Traceback (most recent call last):
+        ...
+    equipoise.core.errors.InvalidStateError: odd must give 2 probabilities in sum 1 at 'K:', got [0.5, nan]
+    """
+    try:
+        # turned around, so that what is no number is refused too
+        is_wrong = len(shares) != count or not (min(shares) >= 0 and abs(sum(shares) - 1.0) <= SUM_TOLERANCE)
+    except (TypeError, ValueError):  # no row, a table, or words
+        is_wrong = True
+    if is_wrong:
+        given = list(shares) if isinstance(shares, Sequence | np.ndarray) and not isinstance(shares, str) else shares
+        raise InvalidStateError(
+            f"{name} must give {count} probabilities in sum 1 at {infostate!r}, got {show_given(given)}"
+        )
 
 
 def observe_state(game: Game[Any], state: Any, seat: int, *, has_names: bool = False) -> Observation:

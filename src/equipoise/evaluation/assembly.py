@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.agents.base import PolicyAgent, PublicAgent, describe_decision, observe_state
-from equipoise.core.errors import ConfigError, InvalidStateError
+from equipoise.agents.base import PolicyAgent, PublicAgent, check_shares, describe_decision, observe_state
+from equipoise.core.errors import ConfigError
 from equipoise.core.formatting import brief_repr
 from equipoise.games.base import CHANCE, TERMINAL, Game
 from equipoise.solvers.best_response import Evaluation, evaluate
@@ -32,7 +32,6 @@ __all__ = [
 ]
 
 FloatArray = npt.NDArray[np.float64]
-SUM_TOLERANCE = 1e-6  # by which an agent's probabilities may miss 1
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +156,7 @@ def assemble_strategy(
             known[infoset] = True
             shares = agent.probabilities(observe_state(game, state, actor), rng=rng)
             first, count = int(tree.first_sequence[infoset]), int(tree.num_actions[infoset])
-            _check_shares(agent.name, shares, count, tree.infoset_labels[infoset])
+            check_shares(agent.name, shares, count, tree.infoset_labels[infoset])
             out[first : first + count] = shares
         if actor == CHANCE:
             actions = tuple(outcome for outcome, _ in game.chance_outcomes(state))
@@ -193,7 +192,7 @@ def assemble_public_strategy(
         for private, infostate in enumerate(decision.infostates):
             columns = np.flatnonzero(decision.legality[private])
             row = table[private, columns]
-            _check_shares(agent.name, row.tolist(), columns.size, infostate)
+            check_shares(agent.name, row.tolist(), columns.size, infostate)
             players.append(seat)
             infostates.append(infostate)
             sizes.append(columns.size)
@@ -223,9 +222,3 @@ def strategy_tables(public: DerivedPublicGame, strategy: TabularStrategy) -> lis
             table[private, legality[private]] = strategy.probabilities(actor, public.infostate(state, actor, private))
         tables.append(table)
     return tables
-
-
-def _check_shares(name: str, shares: Sequence[float], count: int, infostate: str) -> None:
-    # turned around, so that what is no number is refused too
-    if len(shares) != count or not (min(shares) >= 0 and abs(sum(shares) - 1.0) <= SUM_TOLERANCE):
-        raise InvalidStateError(f"{name} must give {count} probabilities in sum 1 at {infostate!r}, got {list(shares)}")

@@ -26,6 +26,7 @@ from equipoise.games.registry import take_game
 __all__ = ["GameReport", "Violation", "check_game"]
 
 TOLERANCE: Final = 1e-9  # on sums of probabilities and of utilities
+NOTHING_SEEN: Final = (math.inf, -math.inf)  # the utilities of a game of which no end was reached
 MOST_OF_A_LAW: Final = 3  # findings that are kept; further ones are counted
 
 
@@ -159,7 +160,7 @@ class _Checker:
         self.num_histories = 0
         self.num_terminals = 0
         self.longest = 0
-        self.utilities_seen = (math.inf, -math.inf)
+        self.utilities_seen = NOTHING_SEEN
         self.legal_actions: list[dict[str, tuple[int, ...]]] = [{} for _ in self.players]
         self.last_moves: list[dict[str, tuple[str, int] | None]] = [{} for _ in self.players]
         self.public_of: list[dict[str, str]] = [{} for _ in self.players]
@@ -209,6 +210,8 @@ class _Checker:
     def check_range_attained(self) -> None:
         """Checks that the utilities declared are those that occurred in the whole game."""
         declared = (self.spec.min_utility, self.spec.max_utility)
+        if self.utilities_seen == NOTHING_SEEN:  # another law tells why
+            return
         for seen, said in zip(self.utilities_seen, declared, strict=True):
             if not abs(seen - said) <= TOLERANCE:
                 self._note("utility range", f"declared {declared}, attained {self.utilities_seen}", None)
@@ -222,7 +225,8 @@ class _Checker:
         for law, found in self.findings.items():
             lines += [f"{self.spec.name} breaks {one}" for one in found]
             if self.counts[law] > len(found):
-                lines[-1] += f" (and {self.counts[law] - len(found):,} times more)"
+                more = self.counts[law] - len(found)
+                lines[-1] += f" (and {more:,} {'time' if more == 1 else 'times'} more)"
         raise InvalidGameError("\n".join(lines), itertools.chain.from_iterable(self.findings.values()))
 
     def report(self, is_complete: bool) -> GameReport:

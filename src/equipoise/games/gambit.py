@@ -246,7 +246,9 @@ class _Builder:
         total = sum(node.probabilities, Fraction(0))
         if min(node.probabilities) < 0 or abs(total - 1) > PROBABILITY_TOLERANCE:
             shares = ", ".join(map(str, node.probabilities))
-            raise ParseError(f"{self.path}, line {node.line}: probabilities must sum to 1, got {shares}")
+            raise ParseError(
+                f"{self.path}, line {node.line}: probabilities must be at least 0 and sum to 1, got {shares}"
+            )
         return tuple(float(share / total) for share in node.probabilities)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.core.checks import check_text
 from equipoise.core.errors import ConfigError, InvalidStateError, MissingExtraError, UnknownNameError
 from equipoise.games.base import CHANCE, TERMINAL, ActionClass, GameSpec, derived, illegal_action, no_returns
 from equipoise.games.parameters import ParameterRow, format_value, parse_value
@@ -179,6 +180,7 @@ def load_openspiel(text: str, **parameters: Any) -> OpenSpielGame:
     >>> round(equipoise.solve(load_openspiel("kuhn_poker"), method="lp").game_value, 4)
     -0.0556
     """
+    check_text("an OpenSpiel game", text)
     short_name, settings = _parse(text)
     defaults = _game_type(short_name).parameter_specification
     for key, value in parameters.items():

@@ -63,6 +63,8 @@ def make_game(name: str, **parameters: Any) -> Game[Any]:
         return load_efg(name)
     if "(" in name and not parameters:
         return parse_game(name)
+    if name.rstrip(":").endswith(".py"):
+        raise ConfigError(f"a game of your own is written {name.rstrip(':')}:Class, got {name!r}")
     game_class = _game_class(name)
     known = [row.name for row in parameter_rows(game_class)]
     for key in parameters:

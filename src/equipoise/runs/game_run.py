@@ -234,7 +234,7 @@ def _without_target(target: float | None, stopping: Stopping, grown: GrownTree) 
     """Returns the other limits for a run without an exploitability; raises if a target was asked for."""
     if target is not None:
         raise ConfigError(
-            f"--target {target:g} needs an exploitability; {grown.why}. Stop with --iterations or --seconds"
+            f"a target of {target:g} needs an exploitability; {grown.why}. Stop after iterations or seconds"
         )
     return dataclasses.replace(stopping, target=None)
 

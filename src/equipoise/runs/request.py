@@ -111,7 +111,7 @@ class RunRequest:
             target = float(self.target)
         except (TypeError, ValueError):
             raise ConfigError(
-                f"--target of a game must be a number such as 1e-4, got {show_given(self.target)}"
+                f"target of a game must be a number such as 1e-4, got {show_given(self.target)}"
             ) from None
         if not 0 <= target < math.inf:
             raise ConfigError(f"target must be at least 0 and finite, got {target}")

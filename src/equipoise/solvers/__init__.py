@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from equipoise.solvers.infostate_rows import InfostateRows
     from equipoise.solvers.mccfr import MCCFRConfig, MCCFRSolver
     from equipoise.solvers.methods import METHODS
+    from equipoise.solvers.openspiel_policies import from_openspiel, to_openspiel
     from equipoise.solvers.pruning import PrunedSolver, Pruning
     from equipoise.solvers.rule_notation import format_rule, parse_rule, rule_names
     from equipoise.solvers.rules import (
@@ -91,11 +92,13 @@ __all__ = [
     "WarmStartReport",
     "evaluate",
     "format_rule",
+    "from_openspiel",
     "mix_strategies",
     "parse_rule",
     "rule_names",
     "solve_push_fold",
     "solve_sequence_lp",
+    "to_openspiel",
 ]
 
 if not TYPE_CHECKING:

@@ -5,14 +5,18 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import show_given
 from equipoise.core.markup import MOST_ROWS, html_line, html_table, join_html
 
 if TYPE_CHECKING:
     from equipoise.solvers.strategy import TabularStrategy
 
 __all__ = ["InfostateRows", "find_rows", "html_rows", "list_columns"]
+
+MOST_NAMES: Final = 3  # that a message shows
 
 
 class InfostateRows(dict[str, dict[str, float]]):
@@ -33,9 +37,16 @@ class InfostateRows(dict[str, dict[str, float]]):
 
 
 def find_rows(strategy: TabularStrategy, text: str) -> list[int]:
-    """Returns the information states of a strategy that have a text in their name, or match it as a glob."""
+    """Returns the information states of a strategy that have a text in their name, or match it as a glob.
+
+    Raises `ConfigError` if there is none.
+    """
     names = enumerate(strategy.infostates)
-    return [row for row, name in names if text in name or fnmatch.fnmatchcase(name, text)]
+    rows = [row for row, name in names if text in name or fnmatch.fnmatchcase(name, text)]
+    if text and not rows:
+        known = ", ".join(repr(name) for name in strategy.infostates[:MOST_NAMES])
+        raise ConfigError(f"no information state matches {show_given(text)}; they look like {known}")
+    return rows
 
 
 def list_columns(strategy: TabularStrategy, rows: Sequence[int]) -> dict[str, list[Any]]:

@@ -14,9 +14,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from equipoise.core.errors import ConfigError, GameTooLargeError
+from equipoise.core.formatting import show_given
 from equipoise.games.base import CHANCE, TERMINAL, Game
 from equipoise.games.openspiel import OpenSpielGame, load_openspiel
 from equipoise.games.parameters import format_value
+from equipoise.games.registry import take_game
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.solvers.strategy_rows import Row
 
@@ -43,17 +45,25 @@ class _Pair(NamedTuple):
     actions: tuple[int, ...]  # [A] of OpenSpiel, in the same order
 
 
-def to_openspiel(strategy: TabularStrategy, game: Game[Any], theirs: str | None = None) -> Any:
+def to_openspiel(strategy: TabularStrategy, game: Game[Any] | str, theirs: str | None = None) -> Any:
     """Returns a strategy as a `TabularPolicy` of OpenSpiel.
 
     Args:
         strategy: of the game.
-        game: an `openspiel:` game, or one of ours.
+        game: an `openspiel:` game, or one of ours, or its name.
         theirs: the game of OpenSpiel that is the same one, such as `"kuhn_poker"`; known for Kuhn and Leduc.
 
     Raises:
         ConfigError: the games differ, or OpenSpiel tells fewer information states apart than the strategy does.
+
+    >>> import equipoise
+    >>> policy = to_openspiel(equipoise.solve("kuhn", iterations=100).strategy, "kuhn")
+    >>> policy.action_probability_array.shape
+    (12, 2)
     """
+    if not isinstance(strategy, TabularStrategy):
+        raise ConfigError(f"strategy must be a TabularStrategy such as solution.strategy, got {show_given(strategy)}")
+    game = take_game(game)
     root = _find_root(game, theirs)
     policy = importlib.import_module("open_spiel.python.policy").TabularPolicy(root.get_game())
     policy.action_probability_array[:] = 0.0
@@ -73,17 +83,25 @@ def to_openspiel(strategy: TabularStrategy, game: Game[Any], theirs: str | None 
     return policy
 
 
-def from_openspiel(policy: Any, game: Game[Any], theirs: str | None = None) -> TabularStrategy:
+def from_openspiel(policy: Any, game: Game[Any] | str, theirs: str | None = None) -> TabularStrategy:
     """Returns a policy of OpenSpiel, tabular or not, as a strategy.
 
     Args:
         policy: with `action_probabilities(state, player)`.
-        game: an `openspiel:` game, or one of ours.
+        game: an `openspiel:` game, or one of ours, or its name.
         theirs: as for `to_openspiel`.
+
+    >>> from open_spiel.python.policy import UniformRandomPolicy
+    >>> import pyspiel
+    >>> from_openspiel(UniformRandomPolicy(pyspiel.load_game("kuhn_poker")), "kuhn").row(0)
+    {'check': 0.5, 'bet': 0.5}
     """
+    if not callable(getattr(policy, "action_probabilities", None)):
+        raise ConfigError(f"policy must have action_probabilities(state, player), got {show_given(policy)}")
+    game = take_game(game)
     table: dict[int, dict[str, dict[str, float]]] = {}
     for pair in _walk(game, _find_root(game, theirs)):
-        given = policy.action_probabilities(pair.theirs, pair.player)
+        given = _ask(policy, pair)
         shares = {name: float(given.get(one, 0.0)) for name, one in zip(pair.names, pair.actions, strict=True)}
         known = table.setdefault(pair.player, {}).setdefault(pair.infostate, shares)
         if any(abs(known[name] - share) > SAME_PLAY for name, share in shares.items()):
@@ -98,6 +116,18 @@ def from_openspiel(policy: Any, game: Game[Any], theirs: str | None = None) -> T
         for name, share in shares.items()
     )
     return TabularStrategy.from_rows(rows, game)
+
+
+def _ask(policy: Any, pair: _Pair) -> Mapping[int, float]:
+    """Returns what a policy does; raises `ConfigError` if it is a table without the information state."""
+    try:
+        given: Mapping[int, float] = policy.action_probabilities(pair.theirs, pair.player)
+    except KeyError as error:
+        name = pair.theirs.get_game().get_type().short_name
+        raise ConfigError(
+            f"the policy has nothing at {pair.infostate!r} of player {pair.player}: it must be for {name} of OpenSpiel"
+        ) from error
+    return given
 
 
 def _shares(strategy: TabularStrategy, pair: _Pair) -> list[float]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol, TypeGuard
 
@@ -17,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import show_given
 from equipoise.core.own_code import find_text, load_class, parse_class_text
 from equipoise.kernels.arithmetic import dot
 from equipoise.kernels.calls import check_integer
@@ -31,6 +33,7 @@ __all__ = ["MakeMinimizer", "Minimizer", "MinimizerSite", "MinimizerSolver", "is
 SUM_TOLERANCE: Final = 1e-9  # by which a strategy's probabilities may miss 1
 METHODS: Final = ("next_strategy", "observe")
 MEMORY, MEMORY_SIZES = "memory", "memory_sizes"  # in saved runs, with the name of an attribute
+REAL_KINDS: Final = "biuf"  # of arrays: truth values, whole numbers, floats
 NUMBERS: Final = (np.ndarray, np.generic, bool, int, float, list, tuple)
 
 FloatArray = npt.NDArray[np.float64]
@@ -214,24 +217,39 @@ class MinimizerSolver:
         own = slice(tree.sequence_start[player], tree.sequence_start[player + 1])
         infosets = range(tree.infoset_start[player], tree.infoset_start[player + 1])
         weigh = getattr(self.minimizers[infosets.start], "average_weight", None) if infosets else None
-        weight = 1.0 if weigh is None else float(weigh(self.iteration))
+        weight = 1.0 if weigh is None else self._read_weight(weigh(self.iteration))
         self.strategy_sum[own] += weight * self.kernel.realize(self.strategy)[own]
         for infoset in infosets:
             self.minimizers[infoset].observe(values[self._actions(infoset)].copy())
             self._decide(infoset)
 
+    def _read_weight(self, given: object) -> float:
+        """Returns what a minimiser says that an iteration weighs; raises `ConfigError` if that is no weight."""
+        if not isinstance(given, int | float | np.integer | np.floating) or not 0 <= given < math.inf:
+            raise ConfigError(
+                f"average_weight of {self.name} must be at least 0 and finite in iteration {self.iteration}, got "
+                f"{show_given(given)}"
+            )
+        return float(given)
+
     def _decide(self, infoset: int) -> None:
         """Asks a minimiser for its next strategy; raises `ConfigError` if that is none."""
         where = self._actions(infoset)
-        given = np.asarray(self.minimizers[infoset].next_strategy(), np.float64)
+        answer = self.minimizers[infoset].next_strategy()
+        try:
+            given = np.asarray(answer)
+        except ValueError:  # rows of different lengths
+            given = np.empty(0)
         if (
-            given.shape != (where.stop - where.start,)
+            given.dtype.kind not in REAL_KINDS
+            or given.shape != (where.stop - where.start,)
             or not (given >= 0).all()
             or not abs(given.sum() - 1) <= SUM_TOLERANCE
         ):
+            shown = show_given(given.tolist() if given.size else answer)
             raise ConfigError(
                 f"{self.name} must play {where.stop - where.start} probabilities that sum to 1 at "
-                f"{self.tree.infoset_labels[infoset]!r} after {self.iteration} iterations, got {given.tolist()}"
+                f"{self.tree.infoset_labels[infoset]!r} after {self.iteration} iterations, got {shown}"
             )
         self.strategy[where] = given
 

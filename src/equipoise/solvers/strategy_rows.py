@@ -139,10 +139,9 @@ def _find_problems(
             if action not in known[place]:
                 yield f"{_name(place)} has no action {action!r}, it has {', '.join(known[place])}"
         wrong = [value for value in shares.values() if not 0 <= value < math.inf]
-        total = math.fsum(shares.values())
         if wrong:
             yield f"probabilities at {_name(place)} must be at least 0 and finite, got {wrong[0]}"
-        elif abs(total - 1) > TOLERANCE:
+        elif abs((total := sum(shares.values())) - 1) > TOLERANCE:
             yield f"probabilities at {_name(place)} must sum to 1, got {total:.9g}"
     if not is_partial:
         for place in known:

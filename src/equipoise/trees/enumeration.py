@@ -16,7 +16,7 @@ import numpy as np
 from equipoise.core.errors import GameTooLargeError, InvalidGameError
 from equipoise.games.base import CHANCE, TERMINAL, ActionClass, Game
 from equipoise.games.public import NO_ACTION
-from equipoise.trees.history import PROGRESS_EVERY, OnProgress, estimate_num_histories
+from equipoise.trees.history import PROGRESS_EVERY, OnProgress, estimate_num_histories, read_returns
 
 __all__ = ["ROOT", "Enumeration", "PrivateStates"]
 
@@ -120,7 +120,7 @@ class Enumeration:
         self.pair[1].append(second)
         self.chance.append(chance)
         if actor == TERMINAL:
-            returns = game.returns(state)
+            returns = read_returns(game, state)
             self.utility[0].append(returns[0])
             self.utility[1].append(returns[1])
             return

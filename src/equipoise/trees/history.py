@@ -256,7 +256,7 @@ class _Recorder:
         if actor == TERMINAL:
             self.infoset.append(HistoryTree.NO_INFOSET)
             self.terminal_chance.append(chance)
-            for player, utility in enumerate(game.returns(state)):
+            for player, utility in enumerate(read_returns(game, state)):
                 self.utility[player].append(utility)
                 self.terminal_sequence[player].append(sequences[player])
             return
@@ -530,14 +530,52 @@ def estimate_num_histories(game: Game[Any], *, rng: np.random.Generator, num_pro
     for probe in range(num_probes):
         if total > BEYOND_ANY_TREE * num_probes:
             return total / probe
-        state, width = game.initial_state(), 1.0
+        state, width, length = game.initial_state(), 1.0, 0
         total += width
         while (actor := game.actor(state)) != TERMINAL:
-            if actor == CHANCE:
-                actions: tuple[int, ...] = tuple(outcome for outcome, _ in game.chance_outcomes(state))
-            else:
-                actions = game.legal_actions(state)
+            actions = _list_moves(game, state, actor)
             width *= len(actions)
             total += width
             state = game.apply(state, actions[int(rng.integers(len(actions)))])
+            length += 1
+            if length > game.spec.max_length:
+                raise _break_law(
+                    game, f"it goes on after {length:,} actions, its max_length is {game.spec.max_length:,}"
+                )
     return total / num_probes
+
+
+def read_returns(game: Game[Any], state: Any) -> tuple[float, ...]:
+    """Returns the utilities at the end of a game; raises `InvalidGameError` unless it is a number for each player.
+
+    >>> from equipoise.games import make_game
+    >>> game = make_game("rock_paper_scissors")
+    >>> read_returns(game, game.apply(game.apply(game.initial_state(), 1), 0))  # paper wraps rock
+    (1.0, -1.0)
+    """
+    given = game.returns(state)
+    try:
+        utilities = tuple(map(float, given))
+    except (TypeError, ValueError):
+        utilities = ()
+    if len(utilities) != game.spec.num_players:
+        raise _break_law(
+            game, f"returns must be a number for each of {game.spec.num_players} players, got {show_given(given)}"
+        )
+    return utilities
+
+
+def _list_moves(game: Game[Any], state: Any, actor: int) -> Sequence[int]:
+    """Returns the actions or outcomes in a state that has not ended; raises `InvalidGameError` if there are none."""
+    if actor == CHANCE:
+        moves: Sequence[int] | None = [outcome for outcome, _ in game.chance_outcomes(state) or ()]
+    else:
+        moves = game.legal_actions(state)
+    if moves is None or len(moves) == 0:
+        who = "chance" if actor == CHANCE else f"player {actor}"
+        raise _break_law(game, f"there is nothing that {who} can do in a state that has not ended")
+    return moves
+
+
+def _break_law(game: Game[Any], what: str) -> InvalidGameError:
+    return InvalidGameError(f"{game.spec.label}: {what} (equipoise.check_game lists every law that is broken)")

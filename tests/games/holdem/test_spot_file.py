@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equipoise.core.errors import ParseError
+from equipoise.core.errors import ConfigError, ParseError
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.cards import DECKS, parse_board
 from equipoise.games.holdem.menu_notation import MENUS, format_menu, parse_menu
@@ -431,3 +431,24 @@ def test_titles_and_seats_are_kept():
 def test_titles_and_seats_that_cannot_be(line, message):
     with pytest.raises(ParseError, match=message):
         parse_spot(change("pot = 200", f"pot = 200\n{line}"))
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"board": "Ks7h2d"}, "board must be cards as .*, got 'Ks7h2d'"),
+        ({"board": None}, "board must be cards as .*, got None"),
+        ({"ranges": None}, "ranges must be two as .*, got None"),
+        ({"ranges": ("AA", "KK")}, r"ranges must be two as .*, got \('AA', 'KK'\)"),
+        ({"stacks": 3}, "stacks must be two numbers of chips, got 3"),
+    ],
+)
+def test_a_spot_of_other_things_is_refused(changed, message):
+    fields = {
+        "board": parse_board("Ks7h2d5c"),
+        "ranges": (Range.random(), Range.random()),
+        "stacks": (30, 30),
+        **changed,
+    }
+    with pytest.raises(ConfigError, match=message):
+        HoldemSpot(**fields)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError, EquipoiseError, ParseError
+from equipoise.core.formatting import show_given
 from equipoise.core.markup import html_line, join_html
 from equipoise.games.holdem.betting import BettingRules, BettingState, Street, initial_betting
 from equipoise.games.holdem.cards import (
@@ -75,6 +77,7 @@ class HoldemSpot:
     rake_cap: float = math.inf  # chips; the most that the house takes
 
     def __post_init__(self) -> None:
+        self._check_kinds()
         check_board(self.board, self.deck)
         if len(self.ranges) != 2 or len(self.stacks) != 2:
             raise ConfigError(f"a spot has two ranges and two stacks, got {len(self.ranges)} and {len(self.stacks)}")
@@ -89,6 +92,15 @@ class HoldemSpot:
         if not self.rake_cap >= 0:
             raise ConfigError(f"rake_cap must be at least 0 chips, got {self.rake_cap}")
         check_menu(self.betting_rules, self.menu)
+
+    def _check_kinds(self) -> None:
+        """Raises `ConfigError` where what was given is nothing that a spot is made of."""
+        if not isinstance(self.board, Sequence) or not all(isinstance(card, int | np.integer) for card in self.board):
+            raise ConfigError(f"board must be cards as parse_board('Ks7h2d') gives them, got {show_given(self.board)}")
+        if not isinstance(self.ranges, Sequence) or not all(isinstance(held, Range) for held in self.ranges):
+            raise ConfigError(f"ranges must be two as parse_range('AA, KQs') gives them, got {show_given(self.ranges)}")
+        if not isinstance(self.stacks, Sequence):
+            raise ConfigError(f"stacks must be two numbers of chips, got {show_given(self.stacks)}")
 
     def __repr__(self) -> str:
         first, second = (int(np.count_nonzero(self.live_weights(player))) for player in (0, 1))
