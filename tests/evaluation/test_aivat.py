@@ -191,7 +191,7 @@ def test_players_who_say_what_they_do_not_play_are_found_out():
     assert betting
     with pytest.raises(InvalidStateError, match="liar did what it says that it never does"):
         estimates(form, [Liar([1.0, 0.0]), None], betting)
-    with pytest.raises(InvalidStateError, match=r"liar must say probabilities in sum 1 at .*, got 0\.9"):
+    with pytest.raises(InvalidStateError, match=r"liar must give 2 probabilities in sum 1 at .*, got \[0\.4, 0\.5\]"):
         estimates(form, [Liar([0.4, 0.5]), None], betting)
 
 

@@ -65,7 +65,6 @@ def test_bad_parameter_says_what_is_allowed(name, parameters, message):
     [
         ("turn.toml", "a hold'em spot is solved first"),
         ("kuhn.eq", "plays as the agent file:kuhn.eq"),
-        ("coin.py", "is written coin.py:CLASS"),
     ],
 )
 def test_files_in_the_place_of_a_game_are_told_their_own_place(name, said):

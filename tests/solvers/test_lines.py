@@ -135,7 +135,10 @@ def test_lines_and_exports_on_the_command_line(equipoise):
     found = equipoise("lines", FILE, "--street", "river", "--json").json["lines"]
     assert [row["line"] for row in rows] == [row["line"] for row in found]
     assert "of" in equipoise("lines", FILE, "--limit", 1).err
-    assert "no line is played that often" in equipoise("lines", FILE, "--min-reach", 1, "--street", "river").err
+    assert (
+        "no line is left by --street river, --min-reach 1.0"
+        in equipoise("lines", FILE, "--min-reach", 1, "--street", "river").err
+    )
     done = equipoise("export", FILE, "--street", "turn", "--out", "turn.csv")
     assert "decisions" in done.err
     assert "at most about" in done.err

@@ -37,7 +37,6 @@ __all__ = [
 FILE_HINTS: Final[Mapping[str, str]] = {  # by what a file's name ends in that is given in the place of a game
     ".toml": "a hold'em spot is solved first; its solved file is looked at by itself, and played as file:FILE",
     ".eq": "a saved strategy plays as the agent file:{}, and is looked at beside its game's name",
-    ".py": "a game of your own is written {}:CLASS",
 }
 
 
