@@ -174,8 +174,9 @@ def find_gifts(
     Raises `ConfigError` where private states merge on the way.
     """
     tree = profile.tree
-    is_estimated = isinstance(alternatives, Estimate) and reach.values is not GiftValues.EXACT
-    response = _find_response(profile, alternatives) if is_estimated else None
+    response = None
+    if isinstance(alternatives, Estimate) and reach.values is not GiftValues.EXACT:
+        response = _find_response(profile, alternatives)
     private: npt.NDArray[Any] = np.arange(tree.num_private_at(place, opponent))
     gifts = np.zeros(private.size)
     for above, below in reversed(tree.way_to(place)):
