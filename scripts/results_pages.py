@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import json
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -95,7 +96,7 @@ def format_command(result: StudyResult) -> str:
     elif result.size != Size.QUICK:
         usual = find_study(result.study).sizes[Size.QUICK]
         changed = {key: value for key, value in result.configuration.items() if value != _as_json(getattr(usual, key))}
-        words += [f"-p {key}={_format_setting(value)}" for key, value in changed.items()]
+        words += [f"-p {shlex.quote(f'{key}={_format_setting(value)}')}" for key, value in changed.items()]
     return " ".join(words)
 
 
