@@ -37,7 +37,6 @@ class ModelOptions:
     sample_commands: ClassVar[tuple[str, ...]] = (
         "equipoise model hands.phh --spot spot.toml --player villain --out model.eq",
         "equipoise model match.log --definition holdem.game --spot spot.toml --buckets 10 --out model.eq",
-        "equipoise solve spot.toml --against dbr:0.9,seen,model.eq",
     )
 
     hands: Annotated[Path, typer.Argument(help="Hands that were played: PHH, or a log of the ACPC.", metavar="HANDS")]

@@ -101,9 +101,7 @@ def count_play(
     return counter.finish(len(hands), dict(sorted(passed.items())))
 
 
-def _look_at(
-    tree: BucketedTree, hand: RecordedHand, players: Collection[str] | None, within: float
-) -> _Found | str:
+def _look_at(tree: BucketedTree, hand: RecordedHand, players: Collection[str] | None, within: float) -> _Found | str:
     """Returns what counts of a hand, or why nothing does."""
     first = tree.streets[0]
     moments = [moment for moment in hand.moments() if moment.betting.street >= first]
