@@ -10,18 +10,17 @@ from typing import Annotated, ClassVar
 import typer
 
 from equipoise.abstraction.bucketed_strategy import BucketedStrategy, BucketRecipe
+from equipoise.apps.blueprint import load_bucketed_spot
 from equipoise.apps.display import make_console
 from equipoise.apps.output import print_result, write_json
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
-from equipoise.core.files import check_writable
 from equipoise.core.machine import describe_origin
 from equipoise.games.holdem.acpc import load_definition
 from equipoise.games.holdem.betting import BettingRules
 from equipoise.games.holdem.hand_files import is_log, read_hands
 from equipoise.games.holdem.records import RecordedHand
-from equipoise.games.holdem.spot_file import load_spot
 from equipoise.responses.recorded import CountedPlay, count_play
 from equipoise.trees.holdem.bucketed import build_bucketed_tree
 
@@ -62,12 +61,7 @@ def model(options: ModelOptions) -> None:
     bets by their share of the pot. Only hands whose cards are known count. Where nothing was seen, the model calls.
     """
     console = make_console(is_quiet=options.quiet)
-    if options.out.exists() and not options.overwrite:
-        raise ConfigError(f"{options.out} exists: --overwrite replaces it")
-    check_writable(options.out)
-    file = load_spot(options.spot)
-    if file.locks:
-        raise ConfigError(f"{options.spot} has locks, which models cannot keep")
+    file = load_bucketed_spot(options.spot, options.out, is_replaced=options.overwrite, what="models")
     hands = read_hands(options.hands, _find_rules(options))
     _check_players(options, hands)
     recipe = BucketRecipe(sizes=(None, options.buckets, options.buckets, options.buckets))
