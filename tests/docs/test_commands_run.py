@@ -22,7 +22,7 @@ from tests.docs.test_pages import NOT_TYPED, PAGES, TYPED
 
 HISTORY = "CHANGELOG.md"
 NEEDS_DATA = ("--data", "--endgames")  # files that nobody may pass on: refused in one line without them
-NEEDS_OTHERS = ("seat ", "improve ", "match libratus:", "match pluribus:")  # a dealer, or a blueprint: likewise
+NEEDS_OTHERS = ("seat ", "improve ", "model ", "match libratus:", "match pluribus:")  # a dealer, a blueprint, hands
 ACTS_ON_READER = {"equipoise --install-completion"}  # writes to the reader's shell; looked up by `test_pages`
 WAITING = ("http://", "waiting for")  # what says that a command listens
 PARTS = {  # that pass for whole commands when they are parsed

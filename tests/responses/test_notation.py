@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from equipoise.core.errors import ConfigError, EquipoiseError, ParseError
 from equipoise.games.kuhn import Kuhn
+from equipoise.responses.arguments import WORD
 from equipoise.responses.exact import BestResponse, StaticResponse
 from equipoise.responses.mixtures import AverageResponse, MixedResponse
 from equipoise.responses.notation import ResponseSpec, format_response, parse_response, parse_responses
@@ -37,7 +38,7 @@ leaves = st.one_of(
     counts.map(lambda count: spec("fbr", count)),
     patterns.map(lambda pattern: spec("abstract", pattern)),
     st.tuples(probabilities, paths).map(lambda pair: spec("rnr", *pair)),
-    st.tuples(probabilities, counts, paths).map(lambda triple: spec("dbr", *triple)),
+    st.tuples(probabilities, counts | st.just(WORD), paths).map(lambda triple: spec("dbr", *triple)),
 )
 responses = st.recursive(
     leaves,

@@ -159,7 +159,14 @@ class SolvedBuckets(SolutionFile):
     def label(self) -> str:
         """Returns the spot and the buckets."""
         sizes = ", ".join("all" if size is None else str(size) for size in self.recipe.sizes)
-        return f"{self.spot.name} in buckets ({sizes})"
+        origin = "" if self.counted is None else f", counted in {self.counted['num_used']:,} hands"
+        return f"{self.spot.name} in buckets ({sizes}){origin}"
+
+    @property
+    def counted(self) -> Mapping[str, Any] | None:
+        """Returns what `equipoise model` said of the hands it counted, None if something else wrote the file."""
+        found = self.metadata.get("counted")
+        return found if isinstance(found, Mapping) and isinstance(found.get("num_used"), int) else None
 
     @functools.cached_property
     def strategy(self) -> BucketedStrategy:

@@ -21,11 +21,11 @@ from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.core.files import check_writable, format_bytes, lock
 from equipoise.core.formatting import format_duration
 from equipoise.core.machine import describe_origin
-from equipoise.games.holdem.spot_file import load_spot
+from equipoise.games.holdem.spot_file import SpotFile, load_spot
 from equipoise.solvers.holdem.bucketed import BucketedSolver
 from equipoise.trees.holdem.bucketed import build_bucketed_tree
 
-__all__ = ["BlueprintOptions", "blueprint"]
+__all__ = ["BlueprintOptions", "blueprint", "load_bucketed_spot"]
 
 SECONDS_BETWEEN_SAVES: Final = 30.0
 STEP_SECONDS: Final = 0.5  # of iterations between two looks at signals
@@ -56,12 +56,7 @@ class BlueprintOptions:
 def blueprint(options: BlueprintOptions) -> None:
     """Train a strategy of hold'em in buckets by public chance sampling; `match` plays it as file:PATH."""
     console = make_console(is_quiet=options.quiet)
-    if options.out.exists() and not options.overwrite:
-        raise ConfigError(f"{options.out} exists: --overwrite replaces it")
-    check_writable(options.out)
-    file = load_spot(options.spot)
-    if file.locks:
-        raise ConfigError(f"{options.spot} has locks, which blueprints cannot keep")
+    file = load_bucketed_spot(options.spot, options.out, is_replaced=options.overwrite, what="blueprints")
     sizes = None, options.buckets, options.buckets, options.buckets
     recipe = BucketRecipe(method=_find_method(options), sizes=sizes)
     with SignalFlag() as flag, lock(options.out):
@@ -99,6 +94,17 @@ def blueprint(options: BlueprintOptions) -> None:
     if flag():
         console.print("interrupted: the blueprint so far is kept", style="yellow")
         raise typer.Exit(flag.exit_code)
+
+
+def load_bucketed_spot(path: Path, out: Path, *, is_replaced: bool, what: str) -> SpotFile:
+    """Returns a spot of which a strategy in buckets is to be written to `out`; raises where either cannot be."""
+    if out.exists() and not is_replaced:
+        raise ConfigError(f"{out} exists: --overwrite replaces it")
+    check_writable(out)
+    file = load_spot(path)
+    if file.locks:
+        raise ConfigError(f"{path} has locks, which {what} cannot keep")
+    return file
 
 
 def _find_method(options: BlueprintOptions) -> Percentile | PotentialAware:

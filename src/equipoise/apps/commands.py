@@ -85,6 +85,9 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
     "improve": CommandEntry(
         SOLVING, "Train a blueprint with the sizes that opponents bet.", "improve:improve", "improve:ImproveOptions"
     ),
+    "model": CommandEntry(
+        SOLVING, "Count how an opponent plays in recorded hands.", "model:model", "model:ModelOptions"
+    ),
     "train": CommandEntry(SOLVING, "Train networks and blueprints.", "groups:train_app", None),
     "show": CommandEntry(LOOKING, "Show a saved strategy.", "show:show", "show:ShowOptions"),
     "lines": CommandEntry(

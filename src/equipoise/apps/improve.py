@@ -15,12 +15,9 @@ from equipoise.abstraction.improvement import add_sizes, choose_sizes, count_siz
 from equipoise.apps.display import make_console
 from equipoise.apps.train_blueprint import TrainBlueprintOptions, train_spec
 from equipoise.core.errors import ConfigError
-from equipoise.games.holdem.acpc import read_log
-from equipoise.games.holdem.betting import BettingRules
-from equipoise.games.holdem.phh import read_phh
-from equipoise.games.holdem.records import RecordedHand
+from equipoise.games.holdem.hand_files import read_hands
 
-__all__ = ["ImproveOptions", "improve", "read_hands"]
+__all__ = ["ImproveOptions", "improve"]
 
 SHOWN_GAPS = 8
 
@@ -111,11 +108,3 @@ def improve(options: ImproveOptions) -> None:
             quiet=options.quiet,
         ),
     )
-
-
-def read_hands(path: Path, rules: BettingRules) -> list[RecordedHand]:
-    """Returns the hands of a file: a log of the ACPC if it is called .log or .acpc, else PHH."""
-    hands = list(read_log(path, rules) if path.suffix.lower() in (".log", ".acpc") else read_phh(path))
-    if not hands:
-        raise ConfigError(f"{path} has no hands")
-    return hands

@@ -15,6 +15,7 @@ from typing import Any, Final
 from equipoise.core.errors import ParseError
 
 __all__ = [
+    "WORD",
     "Argument",
     "Count",
     "File",
@@ -30,6 +31,7 @@ __all__ = [
 ]
 
 MOST_COUNT: Final = 10**15  # of iterations and hands: years
+WORD: Final = -1  # a count that a word stands for
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,20 +126,24 @@ class Count(Argument):
     """A whole number."""
 
     what: str
+    word: str | None = None  # that may stand in its place, for `WORD`
 
     def parse(self, text: str) -> int:
         """Returns a whole number, 1e6 among them."""
+        if text == self.word:
+            return WORD
         try:
             count = int(float(text)) if float(text) == int(float(text)) else -1
         except (ValueError, OverflowError):
             count = -1
         if not 0 <= count <= MOST_COUNT:
-            raise ParseError(f"{self.what} must be a whole number from 0 to {MOST_COUNT:.0e}, got {text!r}")
+            or_word = "" if self.word is None else f", or {self.word}"
+            raise ParseError(f"{self.what} must be a whole number from 0 to {MOST_COUNT:.0e}{or_word}, got {text!r}")
         return count
 
     def format(self, value: int) -> str:
-        """Returns its digits."""
-        return str(value)
+        """Returns its digits, or the word in their place."""
+        return str(self.word if value == WORD else value)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,7 +7,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from equipoise.abstraction.solutions import SOLUTION_SUFFIX
 from equipoise.core.errors import ConfigError, ParseError
 from equipoise.kernels.arrays import draw_generator
 from equipoise.kernels.walks import WalkKernel
-from equipoise.responses.arguments import Argument, Count, File, Files, Nested, NestedList, Number, Pattern
+from equipoise.responses.arguments import WORD, Argument, Count, File, Files, Nested, NestedList, Number, Pattern
 from equipoise.responses.boards import BoardFBR, Hands, always_call
 from equipoise.responses.domination import DominationResponse
 from equipoise.responses.exact import AbstractBestResponse, BestResponse, LibraryResponse, StaticResponse
@@ -33,7 +33,7 @@ from equipoise.responses.mixtures import (
 from equipoise.responses.protocol import Response
 from equipoise.responses.sampled import DEFAULT_EXPLORATION, FBRResponse, UCTResponse, find_calls
 from equipoise.responses.streams import Purpose, spawn_stream
-from equipoise.responses.tables import read_buckets, read_table
+from equipoise.responses.tables import read_buckets, read_counts, read_table
 from equipoise.solvers.mccfr import lay_out_for_sampling
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.holdem.tree import HoldemTree
@@ -161,9 +161,10 @@ def _watch(making: Making, played: Table, num_hands: int) -> Table:
 def _make_data_biased(making: Making, most: float, num_hands: int, path: Path) -> Response:
     if not isinstance(making.form, BoardForm):
         making.histories("dbr")
-    counts = _watch(making, read_table(path, making.form), num_hands)
+    is_seen = num_hands == WORD
+    counts = read_counts(path, making.form) if is_seen else _watch(making, read_table(path, making.form), num_hands)
     trust = trust_counts(making.form, counts, most=most)
-    name = f"dbr:{most:g},{num_hands},{path}"
+    name = f"dbr:{most:g},{SEEN if is_seen else num_hands},{path}"
     return DataBiasedResponse(making.form, making.form.play(counts), trust, name=name)
 
 
@@ -177,6 +178,7 @@ def _make_average(making: Making, parts: tuple[Bindable, ...]) -> Response:
     return AverageResponse(making.form, [part.make(making) for part in parts], name=name)
 
 
+SEEN: Final = "seen"  # in the place of a number of hands: those that a model was counted from
 _PROBABILITY = Number("the probability of a model", least=0.0, most=1.0)
 
 RESPONSES: Mapping[str, ResponseEntry] = {
@@ -243,9 +245,10 @@ RESPONSES: Mapping[str, ResponseEntry] = {
     ),
     "dbr": ResponseEntry(
         usage="dbr:P,N,FILE",
-        description="what N hands of the strategy in a file showed, followed with at most P; else a best response",
+        description="what N hands of the strategy in a file showed (seen: the hands that a model counted), followed "
+        "with at most P; else a best response",
         is_sampled=True,
-        arguments=(_PROBABILITY, Count("the hands of DBR"), File()),
+        arguments=(_PROBABILITY, Count("the hands of DBR", word=SEEN), File()),
         make=_make_data_biased,
     ),
     "mix": ResponseEntry(

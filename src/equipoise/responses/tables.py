@@ -21,7 +21,7 @@ from equipoise.solvers.holdem.solved_spot import SolvedSpot, encode_layout
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.holdem.tree import HoldemTree
 
-__all__ = ["as_play_table", "read_buckets", "read_table"]
+__all__ = ["as_play_table", "read_buckets", "read_counts", "read_table"]
 
 
 def read_table(path: Path, form: PlayForm) -> Table:
@@ -40,6 +40,19 @@ def read_table(path: Path, form: PlayForm) -> Table:
         if not all(np.array_equal(theirs[name], ours[name]) for name in ours):
             raise ConfigError(f"{path} tells suits apart that this spot merges: its locks name some of them")
         return as_play_table(solution.strategy_sum.read())
+
+
+def read_counts(path: Path, form: PlayForm) -> Table:
+    """Returns `[C]` how often each action was seen, from a file of `equipoise model` for the same spot."""
+    tree = form.tree
+    if not isinstance(tree, HoldemTree):
+        raise ConfigError(f"models of recorded hands are for hold'em spots, got {form.label}")
+    with open_solution(path, Kind.SPOT, Kind.BLUEPRINT) as solution:
+        if not isinstance(solution, SolvedBuckets) or solution.counted is None:
+            raise ConfigError(f"{path} was not counted from hands by `equipoise model`: write dbr:P,N,FILE, N hands")
+        strategy = solution.strategy
+        _check_spot(path, strategy.tree.spot, tree.spot)
+        return strategy.tree.lift_sums(np.floor(strategy.sums), tree)
 
 
 def as_play_table(sums: Table) -> Table:

@@ -231,16 +231,25 @@ class BucketedTree(HoldemPlaces):
         It has the dtype of the one given. Suits that the tree merges should be merged by the assigner too: boards that
         share one play as that one does.
         """
+        shares = {node: self._shares(table, decision) for node, decision in self.decisions.items()}
+        return self._spread(shares, tree, table.dtype)
+
+    def lift_sums(self, table: TableArray, tree: HoldemTree) -> TableArray:
+        """Returns what `lift` does, in which every hand has its bucket's numbers as they are."""
+        sums = {node: self._sums(table, decision) for node, decision in self.decisions.items()}
+        return self._spread(sums, tree, table.dtype)
+
+    def _spread(self, rows: dict[int, FloatArray], tree: HoldemTree, dtype: npt.DTypeLike) -> TableArray:
+        """Returns `[C]` a table of a tree from `[buckets, A]` by decision."""
         if tree.decisions != self.decisions or tree.spot.deck != self.spot.deck:
             raise ConfigError("a bucketed strategy is lifted to a tree of the same betting and the same deck")
-        out = np.zeros(tree.arrays.num_cells, table.dtype)
-        shares = {node: self._shares(table, decision) for node, decision in self.decisions.items()}
+        out = np.zeros(tree.arrays.num_cells, dtype)
         for index, board in enumerate(tree.boards):
             street, buckets = self._street_index(board), self.buckets(board)
             for node, decision in self.decisions.items():
                 if decision.street == street:
                     hands = tree.hands[index][decision.player]
-                    out[tree.cells(index, node)] = shares[node][buckets[hands]]
+                    out[tree.cells(index, node)] = rows[node][buckets[hands]]
         return out
 
     def mean_value(self, player: int, values: FloatArray) -> float:
@@ -257,12 +266,20 @@ class BucketedTree(HoldemPlaces):
 
     def _sums(self, table: CellTable, decision: Decision) -> FloatArray:
         """Returns `[buckets, A]` a table's numbers at a decision, padding included."""
+        sums: FloatArray = table[self._cells(decision)].astype(np.float64)
+        return sums
+
+    def cells(self, node: int) -> npt.NDArray[np.int64]:
+        """Returns `[buckets, A]` where tables keep a decision of the betting tree."""
+        decision = self.decisions[node]
+        return self._cells(decision)[: self.assigner.num_buckets(self.streets[decision.street])]
+
+    def _cells(self, decision: Decision) -> npt.NDArray[np.int64]:
+        """Returns `[rows, A]` where tables keep a decision, padding included."""
         num_cells = self.arrays.street(decision.street).num_cells[decision.player]
         tile, lane = np.divmod(np.arange(self.rows.num_rows[decision.street][decision.player]), TILE)
         first = self.rows.first_cell[decision.street][decision.player] + tile * num_cells * TILE + lane
-        cells = first[:, None] + TILE * (decision.first_cell + np.arange(decision.num_actions))
-        sums: FloatArray = table[cells].astype(np.float64)
-        return sums
+        return first[:, None] + TILE * (decision.first_cell + np.arange(decision.num_actions))
 
     def _street_index(self, board: Sequence[int]) -> int:
         return next(i for i, street in enumerate(self.streets) if street.num_board_cards == len(board))
