@@ -5,6 +5,7 @@ import importlib
 import json
 import os
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 import equipoise
 from equipoise.core.errors import ParseError
 from equipoise.studies.registry import STUDIES
-from equipoise.studies.study import Size, StudyResult
+from equipoise.studies.study import Size, StudyResult, Verdict
 
 ROOT = Path(__file__).parent.parent.parent
 DOCS = ROOT / "docs"
@@ -83,6 +84,7 @@ def test_stored_results_are_whole(path):
     assert not result.is_partial
     assert result.origin["commit"]
     assert "dirty" not in result.origin["commit"]
+    assert re.fullmatch(r"[0-9a-f]{16}", result.origin["modules"])
     assert str(ROOT) not in path.read_text(encoding="utf8")
 
 
@@ -167,3 +169,16 @@ def test_docstrings_are_taken_at_their_word(scripts):
         "    a * b",
         r"x\|y",
     ]
+
+
+def test_the_page_of_claims_has_every_claim_with_its_verdict(scripts):
+    pages = scripts("results_pages")
+    results = pages.load_results(DOCS / "results")
+    text = pages.format_claims(results)
+    assert text == (DOCS / "claims.md").read_text(encoding="utf8")
+    claims = [claim for result in results.values() for claim in result.conclusion.claims]
+    starts = tuple(f"| {verdict} |" for verdict in Verdict)
+    assert sum(line.startswith(starts) for line in text.splitlines()) == len(claims)
+    assert f"| **all** | {len(claims)} |" in text
+    fewer = {name: result for name, result in results.items() if name != "coin-toss"}
+    assert "| `coin-toss` | not kept here |" in pages.format_claims(fewer)

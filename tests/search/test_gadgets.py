@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Methods of safe search: the thesis's examples, the linear program as oracle, and the laws on every layout."""
 
+import dataclasses
 import re
 
 import numpy as np
@@ -17,6 +18,7 @@ from equipoise.search.gadgets import (
     Estimate,
     Exact,
     GiftBound,
+    GiftValues,
     Given,
     Maxmargin,
     Reach,
@@ -359,6 +361,9 @@ def test_reach_gifts_of_estimates_use_the_same_response(played_on):
     )
     assert np.all(found >= 0)
     assert not np.allclose(found, exact)
+    as_in_the_paper = dataclasses.replace(reach, values=GiftValues.EXACT)
+    asked = find_gifts(played_on.profile, played_on.place(9), 0, as_in_the_paper, Estimate(played_on.own))
+    assert np.array_equal(asked, exact)  # whatever the alternatives are
 
 
 def test_a_mixed_range_begins_between_gate_and_blueprint(played_on):

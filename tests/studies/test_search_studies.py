@@ -164,11 +164,43 @@ def test_safe_search_at_a_small_size(game):
 
 
 def test_gift_scaling_at_a_small_size():
-    result = GIFT_SCALING.run(GiftConfiguration(**SMALL, scales=(0, 1)))
-    assert len(result.conclusion.rows) == 2
-    statement = f"{SMALL_GAME}: gifts times 1 are safe: never more exploitable than the trunk"
-    assert verdicts(result)[statement] is Verdict.CONFIRMED
-    assert result.curves["by scale"]
+    result = GIFT_SCALING.run(GiftConfiguration(**SMALL, scales=(0, 1, 10)))
+    rows = [list(row.values())[2:] for row in result.conclusion.rows]
+    assert len(rows) == 3
+    assert rows[0][0] == rows[0][1]  # without gifts it does not matter what they would be measured from
+    assert rows[2][0] != rows[2][1]
+    safe = [verdict for statement, verdict in verdicts(result).items() if "never more exploitable" in statement]
+    assert safe == [Verdict.CONFIRMED] * 2
+    assert len(result.curves["by scale"]) == 2
+
+
+def test_gifts_are_judged_as_the_thesis_measures_them():
+    assert all(size.bounds[0] == "lower" for size in GIFT_SCALING.sizes.values())
+    configuration = GiftConfiguration(games=("g",), scales=(0, 1, 1000, 100_000))
+    measured = Measured()
+    for bound, shares in {"lower": (0.62, 0.61, 0.58, 0.7), "exact": (0.62, 0.61, 1.6, 1.9)}.items():
+        for scale, share in zip(configuration.scales, shares, strict=True):
+            for run in range(8):
+                measured.add(Point(panel="g", curve=f"scale {scale:,}, {bound}", x=1, y=share, run=run))
+    conclusion = GIFT_SCALING.conclude(configuration, measured)
+    (least,) = [claim for claim in conclusion.claims if "is least at" in claim.statement]
+    assert (least.verdict, least.ours) == (Verdict.CONFIRMED, "1,000: 0.58")
+    assert [list(row.values())[2:] for row in conclusion.rows][2] == [0.58, 1.6]
+
+
+def test_scales_are_not_judged_where_there_is_nothing_to_scale():
+    measured = Measured()
+    for bound, scale in itertools.product(("lower", "exact"), (0, 1, 10)):
+        share = 0.5 + 0.01 * scale * (bound == "exact")
+        measured.add(Point(panel="g", curve=f"scale {scale:,}, {bound}", x=1, y=share))
+    claims = GIFT_SCALING.conclude(GiftConfiguration(games=("g",), scales=(0, 1, 10)), measured).claims
+    assert [claim.verdict for claim in claims] == [Verdict.NOT_MEASURED] * 3 + [Verdict.CONFIRMED] * 2
+
+
+@pytest.mark.parametrize("bounds", [(), ("upper",), ("lower", "lower")])
+def test_bounds_of_gifts_that_cannot_be_are_refused(bounds):
+    with pytest.raises(ConfigError, match="must be some of lower, exact, each once"):
+        GiftConfiguration(bounds=bounds)
 
 
 def test_games_are_typed_with_their_commas():

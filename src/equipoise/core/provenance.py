@@ -10,7 +10,7 @@ from typing import Final
 
 import equipoise
 
-__all__ = ["find_commit", "version"]
+__all__ = ["find_commit", "find_root", "version"]
 
 TIMEOUT: Final = 60  # seconds; a busy machine has taken more than five
 
@@ -24,6 +24,13 @@ def version() -> str:
     return equipoise.__version__
 
 
+def find_root() -> Path | None:
+    """Returns the checkout that this code runs from, None outside of one."""
+    root = Path(__file__).resolve().parents[3]
+    # an installed copy may lie inside somebody else's repository: only our own source tree counts
+    return root if (root / ".git").exists() and (root / "native").is_dir() else None
+
+
 @functools.cache
 def find_commit() -> str | None:
     """Returns the commit of the checkout that this code runs from, `-dirty` if changed, or None outside of one.
@@ -32,9 +39,8 @@ def find_commit() -> str | None:
     >>> commit is None or len(commit) >= 12
     True
     """
-    root = Path(__file__).resolve().parents[3]
-    # an installed copy may lie inside somebody else's repository: only our own source tree counts
-    if not (root / ".git").exists() or not (root / "native").is_dir():
+    root = find_root()
+    if root is None:
         return None
     command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
     try:

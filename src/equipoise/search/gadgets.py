@@ -30,6 +30,7 @@ __all__ = [
     "Estimate",
     "Exact",
     "GiftBound",
+    "GiftValues",
     "Given",
     "Maxmargin",
     "Method",
@@ -95,14 +96,21 @@ class GiftBound(enum.StrEnum):
     EXACT = "exact"  # the best of all actions, as the blueprint goes on after them
 
 
+class GiftValues(enum.StrEnum):
+    """Whose values gifts are differences of."""
+
+    ALTERNATIVES = "alternatives"  # those that alternatives come from: an estimate's response, else best responses
+    EXACT = "exact"  # the opponent's counterfactual best response to the blueprint, whatever alternatives are
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
     """Raises alternatives by what the opponent gave away on its way: its gifts.
 
     Paper: Brown 2020, PhD thesis, section 5.1.3, (5.2); scaling 5.1.11.
     Symbols: g(I', a') -> gift; kappa -> scale.
-    Departs from the paper: with estimated alternatives gifts are estimated by the same strategy, and measured from its
-        best action, so that none is negative.
+    Departs from the paper: with estimated alternatives gifts are estimated by the same strategy, unless `values` says
+        that they are exact as in (5.2), and measured from its best action, so that none is negative.
 
     >>> from equipoise.search import parse_method
     >>> parse_method("reach-maxmargin") == Maxmargin(reach=Reach())
@@ -110,6 +118,7 @@ class Reach:
     """
 
     bound: GiftBound = GiftBound.LOWER
+    values: GiftValues = GiftValues.ALTERNATIVES
     scale: float = 1.0  # at least 0; 0: no gifts; above 1: no guarantee
     is_split: bool = True  # False: times the number of public outcomes of the chance move right above the subgame
 

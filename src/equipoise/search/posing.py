@@ -19,6 +19,7 @@ from equipoise.search.gadgets import (
     Estimate,
     Exact,
     GiftBound,
+    GiftValues,
     Given,
     Maxmargin,
     Method,
@@ -173,7 +174,9 @@ def find_gifts(
     Raises `ConfigError` where private states merge on the way.
     """
     tree = profile.tree
-    response = _find_response(profile, alternatives) if isinstance(alternatives, Estimate) else None
+    response = None
+    if isinstance(alternatives, Estimate) and reach.values is not GiftValues.EXACT:
+        response = _find_response(profile, alternatives)
     private: npt.NDArray[Any] = np.arange(tree.num_private_at(place, opponent))
     gifts = np.zeros(private.size)
     for above, below in reversed(tree.way_to(place)):

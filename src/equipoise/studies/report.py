@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 from pathlib import Path
@@ -16,6 +17,7 @@ from equipoise.core.errors import CheckpointError
 from equipoise.core.files import check_writable, describe_os_error, write_atomically
 from equipoise.core.formatting import format_duration, format_small
 from equipoise.evaluation.plots import PanelLabels, plot_grids, plot_panels
+from equipoise.studies.sources import hash_modules, read_sources
 from equipoise.studies.study import Study, StudyResult, Verdict
 
 __all__ = ["check_output_directory", "draw_result", "format_cell", "print_result", "write_result"]
@@ -82,6 +84,10 @@ def write_result(study: Study[Any], result: StudyResult, directory: Path) -> lis
     ['coin-toss.json', 'coin-toss.png', 'coin-toss.txt']
     """
     paths = [directory / f"{result.study}{suffix}" for suffix in SUFFIXES]
+    sources = read_sources()
+    if sources is not None:
+        found = hash_modules(result.study, json.loads(json.dumps(result.configuration)), sources)
+        result = dataclasses.replace(result, origin={**result.origin, "modules": found})
     _write_text(paths[0], json.dumps(result.as_json(), indent=2) + "\n")
     written = [paths[0], paths[1]] if draw_result(study, result, paths[1]) else [paths[0]]
     text = io.StringIO()

@@ -216,7 +216,7 @@ class StudyResult:
     seconds: float
     conclusion: Conclusion
     curves: Mapping[str, Mapping[str, Sequence[tuple[int, float]]]]
-    origin: Mapping[str, Any]  # version, commit, machine
+    origin: Mapping[str, Any]  # version, commit, machine; once it was written also a hash of the modules
 
     def __repr__(self) -> str:
         claims = self.conclusion.claims
@@ -258,7 +258,8 @@ class StudyResult:
             return cls(
                 **{name: values[name] for name in PLAIN_FIELDS},
                 conclusion=Conclusion(rows=tuple(values["rows"]), claims=tuple(claims), notes=tuple(values["notes"])),
-                origin={name: values[name] for name in ("version", "commit", "machine")},
+                origin={name: values[name] for name in ("version", "commit", "machine")}
+                | {name: values[name] for name in ("modules",) if name in values},
             )
         except (KeyError, TypeError, ValueError) as error:
             raise ParseError(f"not the result of a study: {error!r}") from None

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from equipoise.core.errors import ConfigError
 from equipoise.search.gadgets import GiftBound, Maxmargin, Reach
 from equipoise.studies.orderings import Ordering, judge_ordering
 from equipoise.studies.search.safe_search import TOLERANCE, searched_exploitability
@@ -18,10 +20,11 @@ from equipoise.studies.search.search_games import (
     parse_bucketing,
     solve_in_buckets,
 )
-from equipoise.studies.study import Claim, Conclusion, Measured, Point, Size, Step, Study, judge
+from equipoise.studies.study import Claim, Conclusion, Measured, Point, Size, Step, Study, Verdict, judge
 
 __all__ = ["GIFT_SCALING", "GiftConfiguration"]
 
+NO_GIFTS: Final = "no gifts: all scales give the same"
 DRAWN: Final = "by scale"  # panel of the figure
 
 
@@ -36,16 +39,28 @@ class GiftConfiguration:
     blueprint_iterations: int = 500
     search_iterations: int = 300
     scales: tuple[int, ...] = (0, 1, 10, 1000, 100_000)
-    bound: str = "exact"  # lower: against actions that end the game alone
+    bounds: tuple[str, ...] = tuple(map(str, GiftBound))  # statements are tested with the first: lower is the thesis's
+
+    def __post_init__(self) -> None:
+        known = list(map(str, GiftBound))
+        if not self.bounds or len(set(self.bounds)) < len(self.bounds) or not set(self.bounds) <= set(known):
+            raise ConfigError(f"bounds must be some of {', '.join(known)}, each once, got {', '.join(self.bounds)!r}")
 
 
-def _name_scale(scale: int) -> str:
-    return f"scale {scale:,}"
+MEASURED_FROM: Final = {
+    str(GiftBound.LOWER): "actions that end the game at once",
+    str(GiftBound.EXACT): "all actions",
+}
+
+
+def _name_scale(scale: int, bound: str) -> str:
+    return f"scale {scale:,}, {bound}"
 
 
 def measure_gift_scaling(configuration: GiftConfiguration) -> Iterator[Step]:
     """Yields the exploitability of Reach-Maxmargin by scale of gifts; runs are blueprints."""
-    total = len(configuration.games) * len(configuration.buckets) * configuration.seeds * len(configuration.scales)
+    total = len(configuration.games) * len(configuration.buckets) * configuration.seeds
+    total *= len(configuration.bounds) * len(configuration.scales)
     done, bucketing = 0, parse_bucketing(configuration.bucketing)
     for text in configuration.games:
         yield Step(fraction=done / total, text=f"tree of {text}")
@@ -53,16 +68,18 @@ def measure_gift_scaling(configuration: GiftConfiguration) -> Iterator[Step]:
         drawn = draw_all_bucketings(game, configuration.buckets, configuration.seeds, bucketing)
         for run, (num_buckets, seed, bucket) in enumerate(drawn):
             made = solve_in_buckets(game, bucket, configuration.blueprint_iterations)
-            for scale in configuration.scales:
-                method = Maxmargin(reach=Reach(bound=GiftBound(configuration.bound), scale=scale))
+            for bound, scale in itertools.product(configuration.bounds, configuration.scales):
+                method = Maxmargin(reach=Reach(bound=GiftBound(bound), scale=scale))
                 value = searched_exploitability(game, made, method, configuration.search_iterations)
                 done += 1
                 share = value / made.exploitability
                 points = (
-                    Point(panel=text, curve=_name_scale(scale), x=1, y=share, run=run),
-                    Point(panel=DRAWN, curve=f"{num_buckets} buckets of {text}", x=scale, y=share, run=seed),
+                    Point(panel=text, curve=_name_scale(scale, bound), x=1, y=share, run=run),
+                    Point(panel=DRAWN, curve=f"{num_buckets} buckets of {text}, {bound}", x=scale, y=share, run=seed),
                 )
-                yield Step(fraction=done / total, text=f"{num_buckets} buckets, scale {scale:,}", points=points)
+                yield Step(
+                    fraction=done / total, text=f"{num_buckets} buckets, {_name_scale(scale, bound)}", points=points
+                )
 
 
 def conclude_gift_scaling(configuration: GiftConfiguration, measured: Measured) -> Conclusion:
@@ -70,45 +87,74 @@ def conclude_gift_scaling(configuration: GiftConfiguration, measured: Measured) 
     rows: list[dict[str, object]] = []
     claims: list[Claim] = []
     for panel in configuration.games:
-        medians = {
-            scale: value
-            for scale in configuration.scales
-            if (value := measured.at(panel, _name_scale(scale), 1)) is not None
-        }
+        medians = {bound: _find_medians(panel, bound, configuration, measured) for bound in configuration.bounds}
         rows += [
-            {"game": panel, "scale": scale, "share of the trunk": float(f"{value:.4g}")}
-            for scale, value in medians.items()
+            {"game": panel, "scale": scale}
+            | {f"from {MEASURED_FROM[bound]}": _round(medians[bound].get(scale)) for bound in configuration.bounds}
+            for scale in configuration.scales
+            if any(scale in found for found in medians.values())
         ]
-        claims += _judge_game(panel, medians, max(configuration.scales), measured)
+        judged = configuration.bounds[0]
+        claims += _judge_game(panel, judged, medians[judged], configuration, measured)
+        claims += (_judge_safety(panel, bound, measured) for bound in configuration.bounds)
     notes = (
         "Exploitability as a share of the blueprint's, median over blueprints.",
+        "The thesis measures gifts from the actions that lead immediately to terminal nodes (5.1.3). Measured from all "
+        "actions they are larger: safe as well, but without Theorem 20.",
+        f"Statements on scales are tested with gifts measured from {MEASURED_FROM[configuration.bounds[0]]}.",
         *describe_games(configuration.games),
     )
     return Conclusion(rows=tuple(rows), claims=tuple(claims), notes=notes)
 
 
-def _judge_game(panel: str, medians: Mapping[int, float], largest: int, measured: Measured) -> Iterator[Claim]:
-    """Yields the verdicts on one game."""
-    none, one, most = (_name_scale(scale) for scale in (0, 1, largest))
+def _find_medians(panel: str, bound: str, configuration: GiftConfiguration, measured: Measured) -> dict[int, float]:
+    """Returns the share of the trunk's exploitability by scale."""
+    found = {scale: measured.at(panel, _name_scale(scale, bound), 1) for scale in configuration.scales}
+    return {scale: value for scale, value in found.items() if value is not None}
+
+
+def _round(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.4g}")
+
+
+def _judge_game(
+    panel: str, bound: str, medians: Mapping[int, float], configuration: GiftConfiguration, measured: Measured
+) -> Iterator[Claim]:
+    """Yields the verdicts on one game, with gifts that are measured in one way."""
+    largest = max(configuration.scales)
+    has_gifts = _has_gifts(panel, bound, configuration, measured)
+    none, one, most = (_name_scale(scale, bound) for scale in (0, 1, largest))
     for above, below, source, words in (
         (none, one, "section 5.1.3", "gifts times 1 are better than none"),
-        (most, none, "Fig. 5.7", f"{most} is worse than no gifts"),
+        (most, none, "Fig. 5.7", f"gifts times {largest:,} are worse than none"),
     ):
         ordering = Ordering(above=above, below=below, source=source, statement=f"{panel}: {words}")
-        yield judge_ordering(ordering, measured, panel_names=[panel])
-    ratios = measured.runs(panel, one, 1)
-    yield Claim(
-        statement=f"{panel}: gifts times 1 are safe: never more exploitable than the trunk",
-        source="section 5.1.3",
-        verdict=judge(max(ratios) <= 1 + TOLERANCE if ratios else None),
-        ours=f"largest ratio of {len(ratios)}: {max(ratios):.3g}" if ratios else "nothing",
-    )
+        claim = judge_ordering(ordering, measured, panel_names=[panel])
+        yield claim if has_gifts else dataclasses.replace(claim, verdict=Verdict.NOT_MEASURED, ours=NO_GIFTS)
     best = min(medians, key=lambda scale: medians[scale], default=None)
     yield Claim(
         statement=f"{panel}: exploitability is least at some scale between none and the largest",
         source="Fig. 5.7, around 1,000",
-        verdict=judge(None if best is None else 0 < best < largest),
-        ours="nothing" if best is None else f"{best:,}",
+        verdict=judge(0 < best < largest if best is not None and has_gifts else None),
+        ours=f"{best:,}: {medians[best]:.3g}" if best is not None and has_gifts else NO_GIFTS,
+    )
+
+
+def _has_gifts(panel: str, bound: str, configuration: GiftConfiguration, measured: Measured) -> bool:
+    """Returns whether the scale makes a difference to any blueprint: where it makes none, there is nothing to scale."""
+    found = [measured.runs(panel, _name_scale(scale, bound), 1) for scale in configuration.scales]
+    return any(values != found[0] for values in found if values)
+
+
+def _judge_safety(panel: str, bound: str, measured: Measured) -> Claim:
+    """Returns whether gifts as they are keep a search safe, by the largest ratio of any blueprint."""
+    ratios = measured.runs(panel, _name_scale(1, bound), 1)
+    return Claim(
+        statement=f"{panel}: gifts times 1, measured from {MEASURED_FROM[bound]}, are safe: never more exploitable "
+        "than the trunk",
+        source="section 5.1.3",
+        verdict=judge(max(ratios) <= 1 + TOLERANCE if ratios else None),
+        ours=f"largest ratio of {len(ratios)}: {max(ratios):.3g}" if ratios else "nothing",
     )
 
 
