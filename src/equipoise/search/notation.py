@@ -39,8 +39,9 @@ def parse_leaf_choices(text: str) -> LeafChoices:
 def parse_method(text: str) -> Method:
     """Returns the method of that name; an unknown one raises with the nearest names.
 
-    >>> parse_method("reach-maxmargin").reach
-    Reach(bound=<GiftBound.LOWER: 'lower'>, scale=1.0, is_split=True)
+    >>> reach = parse_method("reach-maxmargin").reach
+    >>> reach.bound, reach.scale, reach.is_split
+    (<GiftBound.LOWER: 'lower'>, 1.0, True)
     """
     check_text("method", text)
     if text not in METHODS:
