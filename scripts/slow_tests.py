@@ -16,7 +16,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 LIST = ROOT / "tests" / "slow.txt"
-SLOW_SECONDS = 0.15  # of processor time
+SLOW_SECONDS = 0.1  # of processor time
 HEADER = "# Tests that take long, left out of `make test-fast`; measured and written by scripts/slow-tests."
 
 
