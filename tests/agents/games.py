@@ -6,6 +6,7 @@ import functools
 import numpy as np
 
 from equipoise.abstraction.bucketed_strategy import BucketedStrategy, BucketRecipe
+from equipoise.agents.base import Observation
 from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.cards import DECKS
@@ -45,3 +46,17 @@ def walk(game, rng):
         else:
             state = game.apply(state, int(rng.choice(game.legal_actions(state))))
     yield state
+
+
+def assert_plays_as_it_says(agent, decision, rows):
+    """Draws the hand that mixes most 400 times: it must play what the strategy of all hands says."""
+    hand = int(np.sort(rows, axis=1)[:, -2].argmax())  # the one that mixes most
+    observation = Observation(
+        decision.seat, decision.infostates[hand], decision.public_state, decision.actions, decision.classes
+    )
+    rng = np.random.default_rng(1)
+    drawn = [agent.act(observation, rng=rng) for _ in range(400)]
+    for column in np.flatnonzero(rows[hand] > 0):
+        share = np.mean([action == decision.actions[column] for action in drawn])
+        assert abs(share - rows[hand, column]) < 0.1
+    assert set(drawn) <= set(agent.public_actions(decision))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from equipoise.abstraction.blueprints import BlueprintSpec, StoredBlueprint, make_deals, save_blueprint
-from equipoise.agents.base import Observation, PublicDecision
+from equipoise.agents.base import PublicDecision
 from equipoise.agents.bots import MACHINES
 from equipoise.agents.bots.playing import make_machine_agent
 from equipoise.agents.holdem.blueprint import BlueprintAgent, Sharpening, game_of_blueprint
@@ -24,6 +24,7 @@ from equipoise.games.holdem.rules import Holdem
 from equipoise.runs.matches import match
 from equipoise.search.holdem.rounds import RoundSettings, SolvedRound, SolvedStreet
 from equipoise.solvers.blueprints.trainer import BlueprintConfig, BlueprintTrainer
+from tests.agents.games import assert_plays_as_it_says
 
 SPEC = BlueprintSpec(
     stacks=(2000,) * 3, deck="royal", menu="100%, a; cap: 2", abstraction="percentile", buckets=(6, 6, 6)
@@ -129,16 +130,7 @@ def test_a_hand_is_played_as_the_strategy_of_all_hands_says(path: Path, game: Ho
     agent.begin_game(0)
     decision = decide(game, 350, 1, 1)
     rows = rows_of(agent, decision)
-    hand = int(np.sort(rows, axis=1)[:, -2].argmax())  # the one that mixes most
-    observation = Observation(
-        decision.seat, decision.infostates[hand], decision.public_state, decision.actions, decision.classes
-    )
-    rng = np.random.default_rng(1)
-    drawn = [agent.act(observation, rng=rng) for _ in range(400)]
-    for column in np.flatnonzero(rows[hand] > 0):
-        share = np.mean([action == decision.actions[column] for action in drawn])
-        assert abs(share - rows[hand, column]) < 0.1
-    assert set(drawn) <= set(agent.public_actions(decision))
+    assert_plays_as_it_says(agent, decision, rows)
 
 
 def test_unknown_raises_before_the_flop_are_searched_when_few_are_left(path: Path, game: Holdem) -> None:

@@ -21,7 +21,7 @@ from equipoise.games.holdem.betting_tree import NodeKind, betting_tree
 from equipoise.games.holdem.cards import parse_card, parse_deck
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.kernels.round_search import PlanArrays, RoundKernel
+from equipoise.kernels.round_search import RoundKernel
 from equipoise.search.holdem.round_tree import RoundLine, build_round
 from equipoise.search.holdem.rounds import (
     Kept,
@@ -29,6 +29,7 @@ from equipoise.search.holdem.rounds import (
     RoundSettings,
     SolvedRound,
     follow_nearest,
+    plan_behind,
     solve_round,
     solve_to_end,
 )
@@ -61,17 +62,6 @@ def parse_hand(text: str) -> list[int]:
     return [parse_card(text[:2], ROYAL), parse_card(text[2:], ROYAL)]
 
 
-def plan_of(blueprint: StoredBlueprint) -> PlanArrays:
-    arrays = blueprint.betting.arrays
-    return PlanArrays(
-        plan_nodes=arrays.nodes,
-        plan_side_pots=arrays.side_pots,
-        plan_width=arrays.width,
-        plan_start=blueprint.start,
-        plan_cells=blueprint.cells,
-    )
-
-
 def walk_to(blueprint: StoredBlueprint, *steps: int):
     """Returns the image at the beginning of a round."""
     return HandImages(blueprint).at(steps, np.random.default_rng(0))
@@ -95,7 +85,7 @@ def solve(blueprint, steps, board, *, line=(), folded=(), fixed=None, settings=N
     return solve_round(
         RoundQuestion(begun.state, board, ranges, line, fixed or {}),
         tree,
-        plan_of(blueprint),
+        plan_behind(blueprint),
         cards(),
         settings=settings or RoundSettings(deals=2_000, periods=10),
         rng=np.random.default_rng(1),
@@ -271,7 +261,7 @@ def test_what_cannot_be_solved_is_refused(blueprint: StoredBlueprint) -> None:
     with pytest.raises(ConfigError, match="leaves"):
         RoundKernel(
             far,
-            plan_of(blueprint),
+            plan_behind(blueprint),
             cards(),
             board=np.array(board, np.uint8),
             street=Street.TURN,

@@ -23,7 +23,7 @@ from equipoise.core.pool import Pool
 from equipoise.games.base import Game
 from equipoise.games.parameters import parse_parameters
 from equipoise.games.registry import format_game
-from equipoise.learning.rebel.holdem_settings import HOLDEM_PRESETS
+from equipoise.learning.rebel.holdem.settings import HOLDEM_PRESETS
 from equipoise.learning.rebel.playthroughs import measure_playthroughs
 from equipoise.learning.rebel.runs import KIND, NET, POLICY, STATE, check_same_settings
 from equipoise.learning.rebel.settings import PRESETS, RebelSettings, change_settings, find_preset

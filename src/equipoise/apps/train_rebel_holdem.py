@@ -21,15 +21,15 @@ from equipoise.core.runs import RunFolder
 from equipoise.games.holdem.betting import Street
 from equipoise.games.parameters import parse_parameters
 from equipoise.games.registry import make_game
-from equipoise.learning.rebel.holdem_nets import Layer
-from equipoise.learning.rebel.holdem_playthroughs import measure_turn_endgame
-from equipoise.learning.rebel.holdem_settings import (
+from equipoise.learning.rebel.holdem.nets import Layer
+from equipoise.learning.rebel.holdem.playthroughs import measure_turn_endgame
+from equipoise.learning.rebel.holdem.settings import (
     BIG_BLIND,
     HoldemRebelSettings,
     change_holdem_settings,
     find_holdem_preset,
 )
-from equipoise.learning.rebel.holdem_training import HoldemRebelTrainer
+from equipoise.learning.rebel.holdem.training import HoldemRebelTrainer
 from equipoise.learning.rebel.runs import STATE
 from equipoise.learning.values.configuration import NetStage
 

@@ -14,8 +14,8 @@ from equipoise.games.holdem.menu_notation import format_menu, parse_menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.learning.columns import ColumnMemory
-from equipoise.learning.rebel.holdem_iterations import IterationSums, begin_with_proposals
-from equipoise.learning.rebel.holdem_nets import (
+from equipoise.learning.rebel.holdem.iterations import IterationSums, begin_with_proposals
+from equipoise.learning.rebel.holdem.nets import (
     BeliefLeaves,
     Layer,
     LayerNets,
@@ -24,9 +24,9 @@ from equipoise.learning.rebel.holdem_nets import (
     make_one_config,
     show_states,
 )
-from equipoise.learning.rebel.holdem_play import HoldemSelfPlay, _ask
-from equipoise.learning.rebel.holdem_playthroughs import make_test_spot, measure_turn_endgame
-from equipoise.learning.rebel.holdem_settings import (
+from equipoise.learning.rebel.holdem.play import HoldemSelfPlay, _ask
+from equipoise.learning.rebel.holdem.playthroughs import make_test_spot, measure_turn_endgame
+from equipoise.learning.rebel.holdem.settings import (
     HOLDEM_PRESETS,
     HoldemRebelSettings,
     NetForm,
@@ -44,8 +44,8 @@ from equipoise.trees.holdem.tree import plan_holdem_tree
 from tests.learning.list_pool import ListPool
 
 torch = pytest.importorskip("torch", reason="training needs torch")
-from equipoise.learning.rebel.holdem_training import HoldemRebelTrainer, SeenNet  # noqa: E402 - torch is there
-from equipoise.learning.values.trunk import copy_weights  # noqa: E402
+from equipoise.learning.rebel.holdem.training import HoldemRebelTrainer, SeenNet  # noqa: E402 - torch is there
+from equipoise.learning.values.trunk import copy_weights  # noqa: E402 - torch is there
 
 SMALL = dataclasses.replace(
     HOLDEM_PRESETS["turn-endgame"],

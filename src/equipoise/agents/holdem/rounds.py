@@ -32,6 +32,7 @@ from equipoise.search.holdem.rounds import (
     RoundSolution,
     SolvedStreet,
     follow_nearest,
+    plan_behind,
     solve_round,
     solve_to_end,
 )
@@ -343,15 +344,7 @@ class RoundAgent:
 
     @functools.cached_property
     def _plan(self) -> PlanArrays:
-        blueprint = self.early.blueprint
-        arrays = blueprint.betting.arrays
-        return PlanArrays(
-            plan_nodes=arrays.nodes,
-            plan_side_pots=arrays.side_pots,
-            plan_width=arrays.width,
-            plan_start=blueprint.start,
-            plan_cells=blueprint.cells,
-        )
+        return plan_behind(self.early.blueprint)
 
     @functools.cached_property
     def _nobody(self) -> FloatArray:

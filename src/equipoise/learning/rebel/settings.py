@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Mapping
-from typing import Any, Final, Self, get_type_hints
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Self, TypeVar, get_type_hints
 
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.games.parameters import parse_value
@@ -25,8 +25,11 @@ __all__ = [
     "SearchRecipe",
     "change_settings",
     "find_preset",
+    "read_fields",
     "with_method",
 ]
+
+Settings = TypeVar("Settings")
 
 
 class BeliefSource(enum.StrEnum):
@@ -166,20 +169,32 @@ class RebelSettings:
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Self:
         """Returns what `as_dict` gave."""
-        given = dict(fields)
-        unknown = sorted(set(given) - {field.name for field in dataclasses.fields(cls)})
-        if unknown:
-            raise ConfigError(f"a training of values of beliefs has no {', '.join(unknown)}")
-        try:
-            if "beliefs" in given:
-                given["beliefs"] = BeliefSource(given["beliefs"])
-            for name in ("training", "test"):
-                if name in given:
-                    recipe = dict(given[name])
-                    given[name] = SearchRecipe(**recipe | {"method": BeliefMethod(recipe["method"])})
-            return cls(**given)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ConfigError(f"not the settings of a training of values of beliefs: {error}") from None
+        readers = {"beliefs": BeliefSource, "training": _read_recipe, "test": _read_recipe}
+        return read_fields(cls, fields, readers, "a training of values of beliefs")
+
+
+def _read_recipe(fields: Mapping[str, Any]) -> SearchRecipe:
+    return SearchRecipe(**{**fields, "method": BeliefMethod(fields["method"])})
+
+
+def read_fields(
+    cls: type[Settings], fields: Mapping[str, Any], readers: Mapping[str, Callable[[Any], Any]], what: str
+) -> Settings:
+    """Returns settings from their fields as JSON knows them; unknown ones and wrong ones are refused.
+
+    Args:
+        cls: A dataclass.
+        fields: Values by name; those that are left out have their defaults.
+        readers: What makes a value of fields that JSON does not know.
+        what: The settings are of, for messages.
+    """
+    known = {field.name for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
+    if unknown := sorted(set(fields) - known):
+        raise ConfigError(f"{what} has no {', '.join(unknown)}")
+    try:
+        return cls(**{name: readers[name](value) if name in readers else value for name, value in fields.items()})
+    except (KeyError, TypeError, ValueError) as error:
+        raise ConfigError(f"not the settings of {what}: {error}") from None
 
 
 def change_settings(settings: RebelSettings, changes: Mapping[str, str]) -> RebelSettings:

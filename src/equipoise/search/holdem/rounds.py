@@ -13,6 +13,7 @@ from typing import Final, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.abstraction.blueprints import StoredBlueprint
 from equipoise.abstraction.bucketed_strategy import BucketedStrategy, BucketRecipe
 from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.betting import CALL, NOBODY, BettingState, Street
@@ -43,6 +44,7 @@ __all__ = [
     "SolvedStreet",
     "add_bets",
     "follow_nearest",
+    "plan_behind",
     "solve_round",
     "solve_to_end",
 ]
@@ -208,6 +210,18 @@ def follow_nearest(solution: RoundSolution, path: Steps) -> Steps:
         else:
             break
     return found
+
+
+def plan_behind(blueprint: StoredBlueprint) -> PlanArrays:
+    """Returns what is played behind the end of a round, as `solve_round` takes it."""
+    arrays = blueprint.betting.arrays
+    return PlanArrays(
+        plan_nodes=arrays.nodes,
+        plan_side_pots=arrays.side_pots,
+        plan_width=arrays.width,
+        plan_start=blueprint.start,
+        plan_cells=blueprint.cells,
+    )
 
 
 def solve_round(

@@ -25,9 +25,9 @@ from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.registry import format_game, make_game
-from equipoise.learning.rebel.holdem_nets import HandsGuide, Layer, LayerNets
-from equipoise.learning.rebel.holdem_playthroughs import make_test_spot, measure_turn_endgame
-from equipoise.learning.rebel.holdem_settings import HoldemRebelSettings
+from equipoise.learning.rebel.holdem.nets import HandsGuide, Layer, LayerNets
+from equipoise.learning.rebel.holdem.playthroughs import make_test_spot, measure_turn_endgame
+from equipoise.learning.rebel.holdem.settings import HoldemRebelSettings
 from equipoise.learning.rebel.playthroughs import measure_playthroughs
 from equipoise.learning.rebel.settings import BeliefMethod, change_settings, find_preset, with_method
 from equipoise.learning.values.configuration import NetStage

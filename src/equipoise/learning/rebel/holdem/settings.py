@@ -14,7 +14,7 @@ from equipoise.games.holdem.cards import parse_board
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.parameters import parse_value
 from equipoise.kernels.calls import check_integer
-from equipoise.learning.rebel.settings import BeliefSource
+from equipoise.learning.rebel.settings import BeliefSource, read_fields
 from equipoise.solvers.rule_notation import parse_rule
 
 __all__ = [
@@ -164,17 +164,7 @@ class HoldemRebelSettings:
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Self:
         """Returns what `as_dict` gave."""
-        given = dict(fields)
-        unknown = sorted(set(given) - {field.name for field in dataclasses.fields(cls)})
-        if unknown:
-            raise ConfigError(f"a training in hold'em has no {', '.join(unknown)}")
-        try:
-            for name, read in (("nets", NetForm), ("beliefs", BeliefSource)):
-                if name in given:
-                    given[name] = read(given[name])
-            return cls(**given)
-        except (TypeError, ValueError) as error:
-            raise ConfigError(f"not the settings of a training in hold'em: {error}") from None
+        return read_fields(cls, fields, {"nets": NetForm, "beliefs": BeliefSource}, "a training in hold'em")
 
 
 BIG_BLIND: Final = 100  # chips

@@ -20,7 +20,7 @@ from equipoise.games.holdem.cards import FULL_DECK, NUM_CARDS
 from equipoise.games.holdem.hands import hands_of
 from equipoise.kernels.frontier import BeliefBatch, LeafValues
 from equipoise.kernels.value_nets import PerceptronKernel
-from equipoise.learning.rebel.holdem_settings import HoldemRebelSettings, NetForm
+from equipoise.learning.rebel.holdem.settings import HoldemRebelSettings, NetForm
 from equipoise.learning.values.configuration import (
     NUM_RATIO_FEATURES,
     NetKind,

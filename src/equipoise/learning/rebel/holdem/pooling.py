@@ -12,9 +12,9 @@ import numpy as np
 from equipoise.core.interruption import never
 from equipoise.core.pool import Pool
 from equipoise.learning.pooled_play import PooledPlay
-from equipoise.learning.rebel.holdem_nets import LayerNets
-from equipoise.learning.rebel.holdem_play import HandExamples, HoldemSelfPlay
-from equipoise.learning.rebel.holdem_settings import HoldemRebelSettings
+from equipoise.learning.rebel.holdem.nets import LayerNets
+from equipoise.learning.rebel.holdem.play import HandExamples, HoldemSelfPlay
+from equipoise.learning.rebel.holdem.settings import HoldemRebelSettings
 from equipoise.learning.values.weights import StoredNet
 
 __all__ = ["HandsTask", "PooledHands", "play_hands"]

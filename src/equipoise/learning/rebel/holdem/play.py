@@ -23,7 +23,7 @@ from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.frontier import BeliefBatch
 from equipoise.learning.columns import Columns
-from equipoise.learning.rebel.holdem_iterations import (
+from equipoise.learning.rebel.holdem.iterations import (
     BOARD,
     LEAST_MASS,
     NUM_HANDS,
@@ -34,8 +34,8 @@ from equipoise.learning.rebel.holdem_iterations import (
     normalize,
     push_reaches,
 )
-from equipoise.learning.rebel.holdem_nets import LEVELS, NUM_TOLD, Layer, LayerNets
-from equipoise.learning.rebel.holdem_settings import BIG_BLIND, HoldemRebelSettings
+from equipoise.learning.rebel.holdem.nets import LEVELS, NUM_TOLD, Layer, LayerNets
+from equipoise.learning.rebel.holdem.settings import BIG_BLIND, HoldemRebelSettings
 from equipoise.learning.rebel.settings import BeliefSource
 from equipoise.learning.values.configuration import NetStage
 from equipoise.search.holdem.equity_leaves import EquityLeaves

@@ -23,14 +23,14 @@ from equipoise.games.holdem.cards import FULL_DECK, parse_board
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.learning.rebel.holdem_iterations import (
+from equipoise.learning.rebel.holdem.iterations import (
     IterationSums,
     begin_with_proposals,
     draw_holdem_iterations,
     push_reaches,
 )
-from equipoise.learning.rebel.holdem_nets import HandsGuide
-from equipoise.learning.rebel.holdem_settings import BIG_BLIND, HoldemRebelSettings
+from equipoise.learning.rebel.holdem.nets import HandsGuide
+from equipoise.learning.rebel.holdem.settings import BIG_BLIND, HoldemRebelSettings
 from equipoise.search.holdem.leaves import HoldemRest, HoldemState, bind_lines, trace_line
 from equipoise.search.leaves import LeafEvaluator, LeafPart
 from equipoise.solvers.best_response import evaluate

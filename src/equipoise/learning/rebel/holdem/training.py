@@ -17,10 +17,10 @@ from equipoise.games.holdem.cards import FULL_DECK
 from equipoise.learning.columns import ColumnMemory, count_bytes
 from equipoise.learning.cycles import CycleTrainer, bend_errors
 from equipoise.learning.pooled_play import PooledPlay
-from equipoise.learning.rebel.holdem_nets import LEVELS, ONE, POLICY, Layer, LayerNets, make_configs, show_states
-from equipoise.learning.rebel.holdem_play import HandExamples, HoldemSelfPlay, example_columns, policy_columns
-from equipoise.learning.rebel.holdem_pooling import PooledHands
-from equipoise.learning.rebel.holdem_settings import HoldemRebelSettings, NetForm
+from equipoise.learning.rebel.holdem.nets import LEVELS, ONE, POLICY, Layer, LayerNets, make_configs, show_states
+from equipoise.learning.rebel.holdem.play import HandExamples, HoldemSelfPlay, example_columns, policy_columns
+from equipoise.learning.rebel.holdem.pooling import PooledHands
+from equipoise.learning.rebel.holdem.settings import HoldemRebelSettings, NetForm
 from equipoise.learning.torch_extra import torch
 from equipoise.learning.values.boards import shared_boards
 from equipoise.learning.values.configuration import NetKind, ValueNetConfig

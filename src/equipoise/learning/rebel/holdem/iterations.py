@@ -12,7 +12,7 @@ import numpy.typing as npt
 from equipoise.games.holdem.betting import Street, pot
 from equipoise.games.holdem.cards import FULL_DECK
 from equipoise.games.holdem.hands import hands_of
-from equipoise.learning.rebel.holdem_nets import HandsGuide, Layer
+from equipoise.learning.rebel.holdem.nets import HandsGuide, Layer
 from equipoise.learning.values.configuration import NetStage
 from equipoise.search.random_iteration import iteration_chances
 from equipoise.solvers.cfr import CFRSolver
