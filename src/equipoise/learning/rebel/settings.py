@@ -169,7 +169,11 @@ class RebelSettings:
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Self:
         """Returns what `as_dict` gave."""
-        readers = {"beliefs": BeliefSource, "training": _read_recipe, "test": _read_recipe}
+        readers: dict[str, Callable[[Any], Any]] = {
+            "beliefs": BeliefSource,
+            "training": _read_recipe,
+            "test": _read_recipe,
+        }
         return read_fields(cls, fields, readers, "a training of values of beliefs")
 
 
@@ -188,7 +192,7 @@ def read_fields(
         readers: What makes a value of fields that JSON does not know.
         what: The settings are of, for messages.
     """
-    known = {field.name for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
+    known = {field.name for field in dataclasses.fields(cls)}  # type: ignore[arg-type]  # a dataclass
     if unknown := sorted(set(fields) - known):
         raise ConfigError(f"{what} has no {', '.join(unknown)}")
     try:
