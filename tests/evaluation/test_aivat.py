@@ -3,6 +3,7 @@
 
 import functools
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from equipoise.agents.simple import ClassAgent, UniformAgent
 from equipoise.agents.strategies import StrategyAgent
 from equipoise.core.errors import ConfigError, InvalidStateError
 from equipoise.evaluation import aivat as aivat_module
-from equipoise.evaluation.aivat import Aivat, estimate_game
+from equipoise.evaluation.aivat import Aivat, KnownMove, estimate_game
 from equipoise.evaluation.aivat_histories import HistoryForm, list_histories, value_histories
 from equipoise.games.base import ActionClass
 from equipoise.games.registry import make_game
@@ -193,6 +194,17 @@ def test_players_who_say_what_they_do_not_play_are_found_out():
         estimates(form, [Liar([1.0, 0.0]), None], betting)
     with pytest.raises(InvalidStateError, match=r"liar must give 2 probabilities in sum 1 at .*, got \[0\.4, 0\.5\]"):
         estimates(form, [Liar([0.4, 0.5]), None], betting)
+
+
+def test_tables_that_are_no_strategies_are_refused_where_they_count():
+    decision = SimpleNamespace(infostates=("J:", "Q:"), actions=(0, 1), legality=np.ones((2, 2), np.bool_))
+    said = KnownMove(decision, np.array([[0.5, 0.5], [0.4, 0.5]]), "liar")
+    assert said.shares(np.array([True, False])).tolist()[0] == [0.5, 0.5]
+    for live in ([True, True], [False, True]):
+        with pytest.raises(InvalidStateError, match=r"liar must say probabilities in sum 1 at 'Q:', got 0\.9"):
+            said.shares(np.array(live))
+    with pytest.raises(InvalidStateError, match=r"at 'J:'"):
+        KnownMove(decision, np.array([[1.5, -0.5], [0.5, 0.5]]), "liar").shares(np.array([True, True]))
 
 
 def test_games_end_before_they_are_scored_and_agents_can_be_known():
