@@ -440,6 +440,7 @@ NB_MODULE(EQUIPOISE_MODULE, module) {
   bind_likely(module);
   bind_joint_law(module);
   bind_lines(module);
+  bind_parametric(module);
   bind_pruning(module);
   bind_public(module);
   bind_public_hooks(module);
