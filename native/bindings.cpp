@@ -445,6 +445,7 @@ NB_MODULE(EQUIPOISE_MODULE, module) {
   bind_public(module);
   bind_public_hooks(module);
   bind_responses(module);
+  bind_sized_leduc(module);
   bind_sampling(module);
   bind_steps(module);
   bind_treeplex(module);

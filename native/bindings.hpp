@@ -146,6 +146,7 @@ void bind_parametric(nb::module_& module);
 void bind_pruning(nb::module_& module);
 void bind_public_hooks(nb::module_& module);
 void bind_responses(nb::module_& module);
+void bind_sized_leduc(nb::module_& module);
 void bind_value_nets(nb::module_& module);
 
 }  // namespace equipoise
