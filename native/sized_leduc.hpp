@@ -51,7 +51,8 @@ struct GrowthSettings {
   int least_rounds = 50;      // of a recovery game
   int most_rounds = 800;      // four times as many are played while the addition would cost more than `fair_weight`
   double fair_weight = 0.97;  // of what was done before
-  bool by_slope = true;       // of several sizes the one that lets regrets fall fastest comes first, else that worth most a node
+  double most_given = 0.5;    // of the iterations run that discounts may take back; what would take more waits
+  bool by_slope = true;       // the size that lets regrets fall fastest comes first, else that worth most a node
   double least_weight = 0.0;  // additions that would leave less are put off until half as many iterations again are done
 };
 
@@ -91,6 +92,7 @@ class SizedLeduc {
       for (int player = 0; player < 2; ++player) walk(root_, player, {1, 1, 1}, {1, 1, 1});
       iterations_ += 1.0;
       run_ += 1.0;
+      saved_ += 1.0;
     }
   }
 
@@ -536,11 +538,13 @@ class SizedLeduc {
   // Takes a new subgame in, or gives it up where it would cost too much of what was done.
   SizedAddition settle_addition(std::int32_t index, double size, std::int32_t child, const Hands& fold, const Hands& rest,
                                 double weight, std::int64_t num_before, const GrowthSettings& settings) {
-    if (weight < settings.least_weight) {
+    const double cost = (1.0 - weight) * iterations_;
+    if (weight < settings.least_weight || cost > settings.most_given * saved_) {
       free_subtree(child);
-      nodes_[index].waits_until = 1.5 * run_;
+      nodes_[index].waits_until = 1.25 * run_;
       return {index, size, 0, 1.0};
     }
+    if (settings.most_given > 0.0) saved_ -= std::isfinite(settings.most_given) ? cost / settings.most_given : 0.0;
     settle_subgame(child, nodes_[index].player);
     insert_action(index, size, child, fold, rest);
     if (weight < 1.0) discount(weight);
@@ -717,6 +721,7 @@ class SizedLeduc {
   std::int64_t touched_ = 0;
   double iterations_ = 0.0;  // weighted
   double run_ = 0.0;         // all of them
+  double saved_ = 0.0;       // of these, those of which discounts have not yet taken their share
 };
 
 }  // namespace equipoise

@@ -63,22 +63,23 @@ void bind_sized_leduc(nb::module_& module) {
            })
       .def("grow",
            [](SizedLeduc& run, int most_additions, double threshold, bool transfers, bool is_linear, int least_rounds,
-              int most_rounds, double fair_weight, double least_weight, bool by_slope) {
+              int most_rounds, double fair_weight, double least_weight, double most_given, bool by_slope) {
              const GrowthSettings settings{threshold,   transfers,   is_linear, least_rounds,
-                                           most_rounds, fair_weight, by_slope,  least_weight};
+                                           most_rounds, fair_weight, most_given, by_slope,  least_weight};
              std::vector<Addition> added;
              for (const SizedAddition& one : run.grow(settings, most_additions)) added.push_back(as_tuple(one));
              return added;
            },
            nb::arg("most_additions"), nb::kw_only(), nb::arg("threshold"), nb::arg("transfers"), nb::arg("is_linear"),
-           nb::arg("least_rounds"), nb::arg("most_rounds"), nb::arg("fair_weight"), nb::arg("least_weight"), nb::arg("by_slope"))
+           nb::arg("least_rounds"), nb::arg("most_rounds"), nb::arg("fair_weight"), nb::arg("least_weight"), nb::arg("most_given"), nb::arg("by_slope"))
       .def("add",
            [](SizedLeduc& run, std::int32_t node, double size, bool transfers, bool is_linear, int rounds) {
              const GrowthSettings settings{.transfers = transfers,
                                            .is_linear = is_linear,
                                            .least_rounds = rounds,
                                            .most_rounds = rounds,
-                                           .fair_weight = 0.0};
+                                           .fair_weight = 0.0,
+                                           .most_given = INFINITY};
              return as_tuple(run.add(node, size, settings));
            },
            nb::arg("node"), nb::arg("size"), nb::kw_only(), nb::arg("transfers"), nb::arg("is_linear"), nb::arg("rounds"))

@@ -45,7 +45,8 @@ class GrowthConfig:
         800,
     )  # of a recovery game: at first, and at most where the size costs much of the past
     fair_weight: float = 0.97  # of the past, above which no more rounds are played
-    least_weight: float = 0.9  # sizes that would leave less of the past are put off
+    least_weight: float = 0.0  # sizes that would leave less of the past are put off
+    most_given: float = 0.5  # of the iterations run that all discounts may take back; sizes that would take more wait
     by_slope: bool = True  # the size after which regrets fall fastest first, else the one that is worth most a node
     removal: float = 0.0  # sizes played with less than so much / sqrt(T), and rightly, are removed; 0: none
     removal_every: int = 100  # iterations
@@ -59,6 +60,8 @@ class GrowthConfig:
             raise ConfigError(f"rounds must be the first ones and the most, got {self.rounds}")
         if not (0 <= self.least_weight <= 1 and 0 <= self.fair_weight <= 1):
             raise ConfigError("weights of the past must be between 0 and 1")
+        if not 0 < self.most_given < math.inf:
+            raise ConfigError(f"most_given must be above 0, got {self.most_given:g}")
         if not 0 <= self.removal < math.inf:
             raise ConfigError(f"removal must be at least 0, got {self.removal:g}")
 
@@ -76,7 +79,7 @@ class GrowingAbstraction:
     Symbols: tau -> threshold; Gamma, S -> nodes so far, nodes of a new bet's subgame; w of (4.78) -> weight.
     Departs from the paper: a size at a time; of all sizes that the rule of Proposition 2 allows, the one after which
         regrets fall fastest; recovery games are played longer where an addition would cost much of the past, and
-        additions that still would are put off; in best responses the responder sees which size its bet is taken for,
+        discounts may take back half of the iterations run at most: sizes that would take more wait; in best responses the responder sees which size its bet is taken for,
         which bounds exploitability from above (for fixed abstractions too).
     Checked by: tests/abstraction/test_growing.py, study saef.
 
@@ -137,6 +140,7 @@ class GrowingAbstraction:
                 rounds=growth.rounds,
                 fair_weight=growth.fair_weight,
                 least_weight=growth.least_weight,
+                most_given=growth.most_given,
                 by_slope=growth.by_slope,
             )
             self.additions += added

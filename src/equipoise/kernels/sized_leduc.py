@@ -75,6 +75,7 @@ class SizedLeducKernel:
         rounds: tuple[int, int],
         fair_weight: float,
         least_weight: float,
+        most_given: float,
         by_slope: bool,
     ) -> tuple[Addition, ...]:
         """Returns the sizes that were added because they are worth their nodes, at most so many."""
@@ -89,6 +90,7 @@ class SizedLeducKernel:
                 most_rounds=rounds[1],
                 fair_weight=fair_weight,
                 least_weight=least_weight,
+                most_given=most_given,
                 by_slope=by_slope,
             )
         return tuple(Addition(*one) for one in added)

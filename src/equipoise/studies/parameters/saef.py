@@ -40,7 +40,7 @@ def list_growths() -> Mapping[str, GrowthConfig | None]:
     plain = GrowthConfig()
     growths: dict[str, GrowthConfig | None] = dict.fromkeys(BRANCHES)
     growths |= {name: dataclasses.replace(plain, threshold=threshold) for name, threshold in RECOVERY.items()}
-    growths[TRANSFER] = dataclasses.replace(plain, transfers=True, least_weight=0.0)
+    growths[TRANSFER] = dataclasses.replace(plain, transfers=True)
     growths[REMOVING] = dataclasses.replace(plain, removal=1.0)
     return growths
 
