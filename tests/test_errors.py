@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad input from Python: the messages of the shell, as exceptions of one tree."""
 
+import ast
 import inspect
 import math
 import re
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import equipoise as library
+from equipoise import runs
 from equipoise.core import errors
 
 SPOT = "board = 'Ks7h2d5c9h'\npot = 20\nstacks = 30\nranges = {oop = 'AA', ip = 'KK'}\n"
@@ -61,7 +63,72 @@ def test_python_says_what_the_shell_says(equipoise, words, ask):
     with pytest.raises(library.EquipoiseError) as caught:
         ask()
     assert outcome.code == 2
-    assert " ".join(str(caught.value).split()) in " ".join(outcome.err.split())
+    assert plain(str(caught.value)) in plain(outcome.err)
+
+
+def plain(text):
+    """Returns a message in one line, what is told named the same whether Python or the shell is told it."""
+    named = re.sub(r"`(\w+)`", lambda found: f"--{found[1].replace('_', '-')}", text)
+    return " ".join(named.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "ask", "typed", "called"),
+    [
+        (
+            ["solve", "kuhn", "--prune", "partial", "--form", "vector"],
+            lambda: library.solve("kuhn", prune="partial", form="vector"),
+            "--prune partial walks single histories, got --form vector",
+            "`prune` partial walks single histories, got `form` vector",
+        ),
+        (
+            ["solve", "spot.toml", "--max-histories", 9],
+            lambda: library.solve("spot.toml", max_histories=9),
+            "--max-histories is for games",
+            "`max_histories` is for games",
+        ),
+        (
+            ["evaluate", "uniform", "-p", "players=3"],
+            lambda: runs.matches.find_game([], None, ["players=3"]),
+            "a parameter changes a game that --game or",
+            "a parameter changes a game that `game` or",
+        ),
+    ],
+)
+def test_options_have_dashes_in_the_shell_alone(equipoise, words, ask, typed, called):
+    Path("spot.toml").write_text(SPOT)
+    with pytest.raises(library.ConfigError, match=re.escape(called)):
+        ask()
+    assert typed in plain(equipoise(*words).err)
+
+
+def test_nothing_below_the_shell_speaks_of_its_options():
+    """Messages of the rooms that Python meets; what they may name is git's, an engine's, or in the notes of studies."""
+    source = Path(library.__file__).parent
+    found = [
+        (str(path.relative_to(source)), text)
+        for path in sorted(source.rglob("*.py"))
+        if "apps" not in path.relative_to(source).parts
+        for text in list_texts(ast.parse(path.read_text()))
+        if re.search(r"(?<![\w-])(--[a-z]|-p )", text)
+    ]
+    assert {path for path, _ in found} == {
+        "agents/notation.py",  # gtp:gnugo --mode gtp
+        "core/provenance.py",  # git
+        "studies/values/supremus_match.py",  # notes of a stored result
+        "studies/values/value_net_losses.py",
+    }
+    assert len(found) == 7, found
+
+
+def list_texts(module):
+    """Returns all texts of a module but docstrings."""
+    alone = {id(node.value) for node in ast.walk(module) if isinstance(node, ast.Expr)}
+    return [
+        node.value
+        for node in ast.walk(module)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone
+    ]
 
 
 def load_river():
@@ -157,7 +224,10 @@ def load_river():
         ),
         (lambda: library.solve("kuhn", iterations=1).resume(progress=1), "progress must be True or False, got 1"),
         (lambda: library.match("call", "call", game="kuhn", on_progress=5), "on_progress must be a function, got 5"),
-        (lambda: library.match("call", "call", game="kuhn", workers=None), "workers must be a whole number, got None"),
+        (
+            lambda: library.match("call", "call", game="kuhn", num_workers=None),
+            "num_workers must be a whole number, got None",
+        ),
         (lambda: library.match("call", "call", game="kuhn", aivat=5), "a file is given by its path, got 5"),
         (lambda: library.match("call", "call", game="kuhn", runner=np.zeros(3)), "unknown runner '[0. 0. 0.]'"),
         (lambda: library.match("call", "call", game="kuhn", resume=True), "resume goes on with the match in out"),

@@ -73,7 +73,7 @@ class EvaluateOptions:
         bool, typer.Option("--whole-states", help="Of an agent: ask for whole public states, not information states.")
     ] = False
     max_histories: Annotated[int, typer.Option(min=1, help="Refuse games with more.")] = DEFAULT_MAX_HISTORIES
-    threads: Annotated[int, typer.Option(min=1, max=MAX_THREADS, help="Size of the team.")] = 1
+    threads: Annotated[int, typer.Option("--threads", "-t", min=1, max=MAX_THREADS, help="Size of the team.")] = 1
     responses: Annotated[
         str | None,
         typer.Option(

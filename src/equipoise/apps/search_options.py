@@ -74,7 +74,9 @@ class SearchOptions:
             help="Of a spot: behind a bet that the strategy lacks, solve from before it on, all other bets included.",
         ),
     ] = False
-    threads: Annotated[int, typer.Option(min=1, max=MAX_THREADS, help="Of a spot: size of the team.")] = 1
+    threads: Annotated[
+        int, typer.Option("--threads", "-t", min=1, max=MAX_THREADS, help="Of a spot: size of the team.")
+    ] = 1
     max_histories: Annotated[int, typer.Option(min=1, help="Refuse games with more.")] = DEFAULT_MAX_HISTORIES
     json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False

@@ -41,7 +41,14 @@ class SizeOptions:
     menu: Annotated[str | None, typer.Option(help="A menu of your own, beside ours.")] = None
     threads: Annotated[
         int | None,
-        typer.Option(min=1, max=MAX_THREADS, help="Size of the team (default: as many as help).", show_default=False),
+        typer.Option(
+            "--threads",
+            "-t",
+            min=1,
+            max=MAX_THREADS,
+            help="Size of the team (default: as many as help).",
+            show_default=False,
+        ),
     ] = None
     json: Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False

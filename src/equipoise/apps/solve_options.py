@@ -50,7 +50,14 @@ class MachineOptions:
     max_histories: Annotated[int, typer.Option(min=1, help="Refuse games with more.")] = MAX_HISTORIES
     threads: Annotated[
         int | None,
-        typer.Option(min=1, max=MAX_THREADS, help="Size of the team (default: as many as help).", show_default=False),
+        typer.Option(
+            "--threads",
+            "-t",
+            min=1,
+            max=MAX_THREADS,
+            help="Size of the team (default: as many as help).",
+            show_default=False,
+        ),
     ] = None
 
 

@@ -198,5 +198,5 @@ def parse_game_options(name: str, pairs: Iterable[str]) -> Game[Any]:
     if "(" not in name:
         return make_game(name, **parameters)
     if parameters:
-        raise ConfigError(f"parameters are given twice: in {name!r} and with -p")
+        raise ConfigError(f"parameters are given twice: in {name!r} and beside it")
     return parse_game(name)

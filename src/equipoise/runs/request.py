@@ -52,7 +52,7 @@ class RunRequest:
     seat: int | None = None
     merge: str | None = None
     seed: int | None = None
-    threads: int | None = None
+    num_threads: int | None = None
     precision: str | None = None  # of a spot's tables
     iterations: int | None = None
     target: str | float | None = None  # of a game in its unit of utility; of a spot in chips, as in 0.5% or 20mbb
@@ -100,8 +100,8 @@ class RunRequest:
         check_flag("has_warm_start", self.has_warm_start)
         if self.seed is not None:
             check_integer("seed", self.seed, 0)
-        if self.threads is not None:
-            check_num_threads(self.threads)
+        if self.num_threads is not None:
+            check_num_threads(self.num_threads)
 
     def parse_target(self) -> float | None:
         """Returns the target in a game's unit of utility."""
@@ -131,18 +131,16 @@ def find_subject(
     """
     if endgame is None and (name is None or not is_spot_text(name)):
         if name is None:
-            raise ConfigError("name a game that `equipoise games` lists, a spot such as spot.toml, or --endgame FILE")
+            raise ConfigError("name a game that `equipoise games` lists, a spot such as spot.toml, or `endgame` FILE")
         if menu is not None:
-            raise ConfigError(f"--menu is for hold'em spots, and {name} is a game")
+            raise ConfigError(f"`menu` is for hold'em spots, and {name} is a game")
         if name.endswith(".eq"):
-            raise ConfigError(
-                f"{name} is a file with a result: name the game or the spot, and go on with --out {name} --resume"
-            )
+            raise ConfigError(f"{name} is a file with a result: name the game or the spot that it is of")
         return parse_game_options(name, parameters)
     if list(parameters):
-        raise ConfigError("--parameter is for games; a spot has none")
+        raise ConfigError("parameters are for games; a spot has none")
     if endgame is not None and name is not None:
-        raise ConfigError(f"give one spot: {name} or --endgame {endgame}")
+        raise ConfigError(f"give one spot: {name} or `endgame` {endgame}")
     try:
         if endgame is None:
             assert name is not None
@@ -172,7 +170,7 @@ def find_named_game(name: str | None, parameters: Iterable[str] | None) -> Game[
     if name is not None:
         return parse_game_options(name, parameters or [])
     if parameters:
-        raise ConfigError("-p is for the game that --game names, and none is named")
+        raise ConfigError("parameters are for the game that `game` names, and none is named")
     return None
 
 

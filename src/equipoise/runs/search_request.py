@@ -42,7 +42,7 @@ class SearchRequest:
     menu: str | None = None  # of a spot: bets to consider from there on
     leaves: str | None = None  # of a turn: end with it, biased forms of the strategy so far beyond
     expensive: bool = False  # of a spot: behind a bet that the strategy lacks, solve from before it on
-    threads: int = 1  # of a spot
+    num_threads: int = 1  # of a spot
     max_histories: int = DEFAULT_MAX_HISTORIES
 
     __repr__ = settings_repr
@@ -57,7 +57,7 @@ class SearchRequest:
             check_player(self.player, 2)
         if self.iterations is not None:
             check_integer("iterations", self.iterations, 1)
-        check_num_threads(self.threads)
+        check_num_threads(self.num_threads)
         parse_rule(self.rule)
         parse_method(self.method)
         if self.leaves is not None:

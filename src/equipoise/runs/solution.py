@@ -103,7 +103,7 @@ class SearchOptions(TypedDict, total=False):
     menu: str | None
     leaves: str | None
     expensive: bool
-    threads: int
+    num_threads: int
     max_histories: int
 
 
@@ -402,7 +402,7 @@ class Solution(Generic[Found]):
         Args:
             line: of a spot a line or a public state; of a game the public state's label, or `"root"`.
             method: as `equipoise search --method`.
-            how: other fields of `SearchRequest`: player, iterations, rule, menu, leaves, expensive, threads.
+            how: other fields of `SearchRequest`: player, iterations, rule, menu, leaves, expensive, num_threads.
 
         >>> found = solve("leduc", iterations=20).search("root", "maxmargin", player=0, iterations=100)
         >>> found.searcher, found.iterations
@@ -496,7 +496,7 @@ def solve(
         target=target,
         seconds=seconds,
         form=form,
-        threads=num_threads,
+        num_threads=num_threads,
         **how,
     )
     subject = _find_subject(game)

@@ -121,7 +121,8 @@ class HoldemOptions:
         Path | None, typer.Option(help="Measure the Libratus endgames (subgame*.txt) of this directory.", metavar="DIR")
     ] = None
     threads: Annotated[
-        str | None, typer.Option(help="Separated by commas; 1 and 2 if there are two cores.", metavar="N,N,...")
+        str | None,
+        typer.Option("--threads", "-t", help="Separated by commas; 1 and 2 if there are two cores.", metavar="N,N,..."),
     ] = None
     repeats: Annotated[int, typer.Option(min=1, help="Measurements of an iteration; the median counts.")] = 5
     seconds: Annotated[float, typer.Option(help="Least time of one measurement.")] = 1.0
@@ -172,7 +173,8 @@ class MatchesOptions:
 
     deck: Annotated[str, typer.Option(help="Of limit hold'em to the river.")] = "short"
     workers: Annotated[
-        str | None, typer.Option(help="Separated by commas; 1 and 2 if there are two cores.", metavar="N,N,...")
+        str | None,
+        typer.Option("--workers", "-w", help="Separated by commas; 1 and 2 if there are two cores.", metavar="N,N,..."),
     ] = None
     seconds: Annotated[float, typer.Option(help="Least time of one measurement.")] = 3.0
     json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
@@ -196,7 +198,8 @@ class ValuesOptions:
     menu: Annotated[str, typer.Option(help="Bets that are considered.")] = Labels().menu
     iterations: Annotated[int, typer.Option(min=1, help="Of each solve.")] = Labels().iterations
     workers: Annotated[
-        str | None, typer.Option(help="Separated by commas; 1 and 2 if there are two cores.", metavar="N,N,...")
+        str | None,
+        typer.Option("--workers", "-w", help="Separated by commas; 1 and 2 if there are two cores.", metavar="N,N,..."),
     ] = None
     seconds: Annotated[float, typer.Option(help="Least time of one measurement.")] = 10.0
     json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
@@ -263,7 +266,9 @@ class PageOptions:
     pause: Annotated[float, typer.Option(min=0.0, help="Seconds from an answer to the reader's next question.")] = 2.0
     iterations: Annotated[int, typer.Option(min=1, help="Of the solve that runs meanwhile.")] = 150
     repeats: Annotated[int, typer.Option(min=1, help="Solves with and without readers, in turn.")] = 2
-    threads: Annotated[int | None, typer.Option(min=1, help="Of the solve (default: as many as help).")] = None
+    threads: Annotated[
+        int | None, typer.Option("--threads", "-t", min=1, help="Of the solve (default: as many as help).")
+    ] = None
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Measure in Chromium as well.")] = True
     file: Annotated[
         Path | None, typer.Option(help="Click through this solved spot too, as soon as the server is there.")
@@ -297,7 +302,7 @@ class SearchOptions:
     )
     turn_pots: Annotated[str, typer.Option(help="Likewise.", metavar="N,N,...")] = "4000,500"
     loop_pots: Annotated[str, typer.Option(help="Of rivers for loops by rule, or none.", metavar="N,N,...")] = "4000"
-    threads: Annotated[int | None, typer.Option(min=1, help="2 if there are two cores.")] = None
+    threads: Annotated[int | None, typer.Option("--threads", "-t", min=1, help="2 if there are two cores.")] = None
     repeats: Annotated[int, typer.Option(min=1, help="Measurements of each search; the median counts.")] = 5
     dtype: Annotated[str, typer.Option(help="Of the turn's table: int16, or float32 in twice the memory.")] = "int16"
     json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
