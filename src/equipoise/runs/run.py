@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from equipoise.core.copying import NotCopied
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import StrPath
 from equipoise.core.formatting import format_duration, format_optional, format_utility
@@ -59,7 +60,7 @@ class RunSizes:
     why: str | None = None  # there is no exploitability
 
 
-class Run(abc.ABC):
+class Run(NotCopied, abc.ABC):
     """A solve under way.
 
     >>> from equipoise.runs import RunRequest, prepare_run
@@ -70,6 +71,7 @@ class Run(abc.ABC):
     ('kuhn · cfr+', 50)
     """
 
+    kept_by = "its `save` writes a file, or take a Solution"
     is_exact = False  # whether one iteration is the whole of it
     typical_slope = 0.0  # of log-log curves, where experience says more than the first iterations
 

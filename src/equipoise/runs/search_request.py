@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from equipoise.core.checks import check_flag, check_text
+from equipoise.core.copying import NotCopied
 from equipoise.core.formatting import format_duration, settings_repr
 from equipoise.core.interruption import IsInterrupted, never
 from equipoise.core.markup import MOST_ROWS, html_line, html_table, join_html
@@ -96,7 +97,7 @@ def _tell_change(before: float | None, after: float) -> str:
     return f"{after:.1%}" if before is None else f"{before:.1%} → {after:.1%}"
 
 
-class DoneSearch(abc.ABC):
+class DoneSearch(NotCopied, abc.ABC):
     """A search that is done: what was asked, who searched, what was found and how long it took.
 
     >>> from equipoise.runs import solve
@@ -105,6 +106,7 @@ class DoneSearch(abc.ABC):
     (True, True)
     """
 
+    kept_by = "its `as_json` says what was found"
     request: SearchRequest
     searcher: int
     opponent: int

@@ -9,10 +9,13 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import os
+import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, TypedDict, TypeVar, Unpack, cast, overload
 
 from equipoise.abstraction.solutions import open_solution
@@ -119,6 +122,21 @@ class Solution(Generic[Found]):
         self._source = run
         self._strategy: tuple[int, Found] | None = None
         self._views: tuple[int, GameViews] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Returns how it is pickled and copied: as its file would be, a large file's own by the name of the file."""
+        if isinstance(self._source, StoredSpot):
+            return load, (os.path.abspath(self._source.solved.path),)
+        if self.config.method not in METHODS:
+            raise ConfigError("a run of a solver that no text names cannot be pickled or copied: its `strategy` can")
+        with tempfile.TemporaryDirectory() as folder:
+            self.save(f"{folder}/solution.eq")
+            content = Path(folder, "solution.eq").read_bytes()
+        return _restore, (content, self.game if isinstance(self._source, GameRun) else None)
+
+    def __copy__(self) -> Self:
+        """Returns another one of the same run."""
+        return type(self)(self._source)
 
     def __repr__(self) -> str:
         last = self.progress[-1] if self.progress else None
@@ -550,8 +568,20 @@ def load(path: StrPath) -> Solution[Any]:
     ...     print(load(f"{folder}/kuhn.eq").exploitability < 0.1)
     True
     """
+    return _load(path)
+
+
+def _restore(content: bytes, game: Game[Any] | None) -> Solution[Any]:
+    """Returns a solution that was pickled, of a game that comes along."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "solution.eq").write_bytes(content)
+        found = _load(f"{folder}/solution.eq", game)
+        return Solution(found.run)  # whose tables are read, however large: the file goes
+
+
+def _load(path: StrPath, game: Game[Any] | None = None) -> Solution[Any]:
     with contextlib.ExitStack() as stack:
-        saved = stack.enter_context(open_solution(path, Kind.RUN, Kind.SPOT, Kind.STRATEGY))
+        saved = stack.enter_context(open_solution(path, Kind.RUN, Kind.SPOT, Kind.STRATEGY, game=game))
         if isinstance(saved, SolvedSpot) and saved.is_large:
             stored = StoredSpot(saved)
             stack.pop_all()  # it stays open
