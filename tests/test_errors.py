@@ -13,6 +13,7 @@ import pytest
 import equipoise as library
 from equipoise import runs
 from equipoise.core import errors
+from equipoise.games import holdem
 
 SPOT = "board = 'Ks7h2d5c9h'\npot = 20\nstacks = 30\nranges = {oop = 'AA', ip = 'KK'}\n"
 
@@ -309,6 +310,65 @@ def test_what_is_given_in_the_wrong_place_is_refused_in_a_line(ask, said):
 
 class Nothing:
     spec = library.games.Kuhn().spec
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda: library.match("call", "call", game="kuhn", precision=""), "precision must be a number, got ''"),
+        (lambda: library.match("call", "call", game="kuhn", confidence=None), "confidence must be a number, got None"),
+        (lambda: library.evaluate("uniform", game="kuhn", seed=-1), "seed must be at least 0, got -1"),
+        (lambda: library.evaluate("uniform", game="kuhn", max_histories=None), "max_histories must be a whole number"),
+        (lambda: library.TabularStrategy.from_csv("a\0b", "kuhn"), "a file is given by its path, got 'a\\x00b'"),
+        (
+            lambda: library.TabularStrategy.from_dict({}, "kuhn", is_partial=1),
+            "is_partial must be True or False, got 1",
+        ),
+        (lambda: library.mix_strategies(kuhn_tree(), 5, 5, weight=0.5), "mixed are strategies such as TabularStrategy"),
+        (lambda: library.mix_strategies(kuhn_tree(), 5, 5, weight=None), "weight must be a number, got None"),
+        (lambda: library.UCTResponse(kuhn_tree(), "9"), "iterations of UCT must be a whole number, got '9'"),
+        (lambda: library.UCTResponse(kuhn_tree(), 9, exploration="x"), "exploration of UCT must be a number, got 'x'"),
+        (lambda: library.LibraryResponse(kuhn_tree(), 5), "a library is a list of strategies, got 5"),
+        (
+            lambda: library.MixedResponse(kuhn_tree(), 5, 5, 0.5),
+            "mixed are responses such as BestResponse(tree), got 5",
+        ),
+        (
+            lambda: library.MixedResponse(kuhn_tree(), 5, 5, "x"),
+            "the probability of the first response must be a number",
+        ),
+        (lambda: library.solve_against("kuhn", "best", seat=0.5), "seat must be a whole number, got 0.5"),
+        (lambda: library.plot_convergence(library.solve("kuhn", iterations=1), bands=5), "bands are repeated runs by"),
+        (lambda: holdem.parse_range("AA", "short"), "deck must be a Deck as parse_deck('short') gives it, got 'short'"),
+        (lambda: holdem.parse_deck(5), "deck must be a text, got 5"),
+        (lambda: holdem.compute_equity("AA", 5), "a range is a text such as 'AA, KQs', or parse_range of one, got 5"),
+        (
+            lambda: holdem.compute_equity("AA", "KK", 5),
+            "board must be cards as parse_board('Ks7h2d') gives them, got 5",
+        ),
+        (lambda: holdem.evaluate_hand([1.5] * 5), "a hand is cards, or a text such as 'AhKh Qh', got [1.5"),
+        (lambda: holdem.evaluate_boards("Ks7h2d"), "boards must be rows of cards as parse_board('Ks7h2d') gives them"),
+        (lambda: holdem.evaluate_boards([1, 2, 3]), "boards must be rows of cards, got [1, 2, 3]"),
+        (lambda: holdem.strength_category("x"), "a strength must be a whole number, got 'x'"),
+        (lambda: make_spot(pot="20"), "pot must be a whole number of chips, got '20'"),
+        (lambda: make_spot(big_blind=2.5), "big_blind must be a whole number of chips, got 2.5"),
+        (lambda: make_spot(stacks=("30", "30")), "stacks must be two whole numbers of chips, got ('30', '30')"),
+        (lambda: make_spot(menu="50%, a"), "menu must be a Menu as parse_menu('50%, a') gives it, got '50%, a'"),
+        (lambda: make_spot(max_raises=3), "max_raises must be a tuple of whole numbers, got 3"),
+        (lambda: make_spot(last_street="turn"), "last_street must be a Street such as Street.RIVER, got 'turn'"),
+        (lambda: make_spot(rake_rate=None), "rake_rate must be a number, got None"),
+        (lambda: make_spot(deck="short"), "deck must be a Deck as parse_deck('short') gives it"),
+    ],
+)
+def test_things_of_another_kind_are_refused_by_their_names(ask, said):
+    with pytest.raises(library.EquipoiseError, match=re.escape(said)):
+        ask()
+
+
+def make_spot(**changes):
+    fields = {"board": holdem.parse_board("Ks7h2d5c9h"), "pot": 20, "stacks": (30, 30)}
+    ranges = (holdem.parse_range("AA"), holdem.parse_range("KK"))
+    return library.HoldemSpot(**{**fields, "ranges": ranges, **changes})
 
 
 def small_spot():

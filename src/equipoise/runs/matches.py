@@ -16,7 +16,7 @@ from typing import Any, Final, TypedDict, TypeGuard, Unpack
 from equipoise.agents.base import Agent
 from equipoise.agents.notation import AgentText
 from equipoise.agents.strategies import StrategyAgent
-from equipoise.core.checks import check_callable, check_flag, check_path
+from equipoise.core.checks import check_callable, check_flag, check_number, check_path
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.core.files import StrPath
 from equipoise.core.formatting import settings_repr, show_given
@@ -109,6 +109,9 @@ class MatchRequest:
     def __post_init__(self) -> None:
         check_integer("hands", self.hands, 1)
         check_integer("seed", self.seed, 0)
+        if self.precision is not None:
+            check_number("precision", self.precision)
+        check_number("confidence", self.confidence)
         check_flag("duplicate", self.duplicate)
         check_flag("all_in_expectation", self.all_in_expectation)
 

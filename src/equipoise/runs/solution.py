@@ -347,6 +347,7 @@ class Solution(Generic[Found]):
             respects_locks: whether whoever answers keeps to its own locks.
         """
         check_text("line", line)
+        check_flag("respects_locks", respects_locks)
         return self._places().describe_gain(line, respects_locks=respects_locks)
 
     def list_lines(
