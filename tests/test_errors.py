@@ -315,6 +315,7 @@ class Nothing:
 @pytest.mark.parametrize(
     ("ask", "said"),
     [
+        (lambda: library.solve(str(Path(__file__).parent / "signature.txt")), "but files of spots end in .toml"),
         (lambda: library.match("call", "call", game="kuhn", precision=""), "precision must be a number, got ''"),
         (lambda: library.match("call", "call", game="kuhn", confidence=None), "confidence must be a number, got None"),
         (lambda: library.evaluate("uniform", game="kuhn", seed=-1), "seed must be at least 0, got -1"),

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, Protocol, TypeVar
 
 import typer
 
+from equipoise.apps.usage import say_missing
 from equipoise.core.errors import ConfigError
 
 __all__ = ["make_command"]
@@ -47,7 +48,7 @@ def make_command(options_class: type[Options], run: Callable[[Options], None]) -
             found = [given.pop(_alias_name(name, place)) for place in range(len(spellings))]
             given[name] = next((value for value in (*found, given[name]) if value is not None), None)
             if given[name] is None and known[name].default is inspect.Parameter.empty:
-                raise typer.BadParameter(f"Missing option '--{name}'.")
+                raise typer.BadParameter(say_missing(f"--{name}", hints[name].__metadata__[0].help))
         run(options_class(**given))
 
     hints = typing.get_type_hints(options_class, include_extras=True)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import typer
 
-__all__ = ["USAGE_ERROR", "describe_usage_error", "is_call_for_help", "spell_options"]
+__all__ = ["USAGE_ERROR", "describe_usage_error", "is_call_for_help", "say_missing", "spell_options"]
 
 USAGE_ERROR: Final[Any] = typer.BadParameter.__base__  # the class of all of them, which typer does not export
 POSSIBLE: Final = re.compile(r" \(Possible options: (.*)\)$")
@@ -70,10 +70,19 @@ def _describe_missing(error: Any) -> str | None:
     param = getattr(error, "param", None)
     if param is None or not type(error).__name__.startswith("Missing"):
         return None
-    meant = " ".join((getattr(param, "help", None) or "").split()).rstrip(".")
+    return say_missing(_name(param), getattr(param, "help", None))
+
+
+def say_missing(name: str, said: str | None) -> str:
+    """Returns that something is missing, and what it is if its help says so in a few words.
+
+    >>> say_missing("--line", "The public state, as `show` writes it; of a spot a line of play.")
+    '--line is missing: the public state, as `show` writes it; of a spot a line of play'
+    """
+    meant = " ".join((said or "").split()).rstrip(".")
     if len(meant) > MOST_MEANT:
-        meant = meant.partition(":")[0]  # what it is, without all that it may be
-    return f"{_name(param)} is missing" + (f": {meant[:1].lower()}{meant[1:]}" if 0 < len(meant) <= MOST_MEANT else "")
+        meant = re.split("[:;]", meant)[0]  # what it is, without all that it may be
+    return f"{name} is missing" + (f": {meant[:1].lower()}{meant[1:]}" if 0 < len(meant) <= MOST_MEANT else "")
 
 
 def _name(param: Any) -> str:

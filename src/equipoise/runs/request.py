@@ -136,7 +136,12 @@ def find_subject(
             raise ConfigError(f"`menu` is for hold'em spots, and {name} is a game")
         if name.endswith(".eq"):
             raise ConfigError(f"{name} is a file with a result: name the game or the spot that it is of")
-        return parse_game_options(name, parameters)
+        try:
+            return parse_game_options(name, parameters)
+        except UnknownNameError as error:
+            if not name or not Path(name).exists():
+                raise
+            raise ConfigError(f"{error.args[0]}; there is a file {name}, but files of spots end in .toml") from None
     if list(parameters):
         raise ConfigError("parameters are for games; a spot has none")
     if endgame is not None and name is not None:
