@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import equipoise as library
-from equipoise import runs
+from equipoise import games, runs
 from equipoise.core import errors
 from equipoise.games import holdem
 
@@ -351,6 +351,13 @@ class Nothing:
         (lambda: holdem.evaluate_boards("Ks7h2d"), "boards must be rows of cards as parse_board('Ks7h2d') gives them"),
         (lambda: holdem.evaluate_boards([1, 2, 3]), "boards must be rows of cards, got [1, 2, 3]"),
         (lambda: holdem.strength_category("x"), "a strength must be a whole number, got 'x'"),
+        (lambda: games.describe_parameters(None), "game must be a text, got None"),
+        (
+            lambda: games.format_playthrough("kuhn", rng=None),
+            "game must be a Game such as make_game('kuhn'), got 'kuhn'",
+        ),
+        (lambda: library.abstraction.open_subject(None), "a file is given by its path, got None"),
+        (lambda: library.evaluation.rank_by_bankroll("zz"), "a table of winnings is rows of numbers, got 'zz'"),
         (lambda: make_spot(pot="20"), "pot must be a whole number of chips, got '20'"),
         (lambda: make_spot(big_blind=2.5), "big_blind must be a whole number of chips, got 2.5"),
         (lambda: make_spot(stacks=("30", "30")), "stacks must be two whole numbers of chips, got ('30', '30')"),

@@ -145,6 +145,7 @@ def describe_parameters(name: str) -> tuple[ParameterRow, ...]:
     >>> [row.name for row in describe_parameters("liars_dice")]
     ['dice', 'faces']
     """
+    check_text("game", name)
     if name.startswith(PREFIX):
         return openspiel_parameter_rows(name.removeprefix(PREFIX))
     if (own := _parse_own(name)) is not None:
