@@ -360,7 +360,7 @@ class Nothing:
         (lambda: library.evaluation.rank_by_bankroll("zz"), "a table of winnings is rows of numbers, got 'zz'"),
         (lambda: make_spot(pot="20"), "pot must be a whole number of chips, got '20'"),
         (lambda: make_spot(big_blind=2.5), "big_blind must be a whole number of chips, got 2.5"),
-        (lambda: make_spot(stacks=("30", "30")), "stacks must be two whole numbers of chips, got ('30', '30')"),
+        (lambda: make_spot(stacks=("30", "30")), "stacks must be two numbers of chips, got ('30', '30')"),
         (lambda: make_spot(menu="50%, a"), "menu must be a Menu as parse_menu('50%, a') gives it, got '50%, a'"),
         (lambda: make_spot(max_raises=3), "max_raises must be a tuple of whole numbers, got 3"),
         (lambda: make_spot(last_street="turn"), "last_street must be a Street such as Street.RIVER, got 'turn'"),

@@ -222,7 +222,7 @@ class SolvedGame(SolutionFile):
         if game.spec.version != found["game_version"]:
             raise CheckpointError(
                 f"{self.path} was solved under version {found['game_version']} of {game.spec.name}, "
-                f"this is version {game.spec.version}: solve it again"
+                f"this is version {game.spec.version}: `equipoise solve {game.spec.name}` solves it again"
             )
         return game
 

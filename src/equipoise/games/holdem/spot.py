@@ -110,7 +110,7 @@ class HoldemSpot:
         if not isinstance(self.ranges, Sequence) or not all(isinstance(held, Range) for held in self.ranges):
             raise ConfigError(f"ranges must be two as parse_range('AA, KQs') gives them, got {show_given(self.ranges)}")
         if not _is_row(self.stacks):
-            raise ConfigError(f"stacks must be two whole numbers of chips, got {show_given(self.stacks)}")
+            raise ConfigError(f"stacks must be two numbers of chips, got {show_given(self.stacks)}")
         for name in ("bet_sizes", "max_raises"):
             if not isinstance(getattr(self, name), tuple) or not _is_row(getattr(self, name)):
                 raise ConfigError(f"{name} must be a tuple of whole numbers, got {show_given(getattr(self, name))}")
