@@ -320,7 +320,7 @@ class Nothing:
         (lambda: library.match("call", "call", game="kuhn", confidence=None), "confidence must be a number, got None"),
         (lambda: library.evaluate("uniform", game="kuhn", seed=-1), "seed must be at least 0, got -1"),
         (lambda: library.evaluate("uniform", game="kuhn", max_histories=None), "max_histories must be a whole number"),
-        (lambda: library.TabularStrategy.from_csv("a\0b", "kuhn"), "a file is given by its path, got 'a\\x00b'"),
+        (lambda: library.TabularStrategy.from_csv("a\0b", "kuhn"), "cannot read 'a\\x00b': embedded null byte"),
         (
             lambda: library.TabularStrategy.from_dict({}, "kuhn", is_partial=1),
             "is_partial must be True or False, got 1",

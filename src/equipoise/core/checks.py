@@ -69,5 +69,5 @@ def check_path(value: Any) -> None:
         ...
     equipoise.core.errors.ConfigError: a file is given by its path, got 5
     """
-    if not isinstance(value, str | os.PathLike) or not os.fspath(value) or "\0" in str(value):
+    if not isinstance(value, str | os.PathLike) or not os.fspath(value):
         raise ConfigError(f"a file is given by its path, got {show_given(value)}")

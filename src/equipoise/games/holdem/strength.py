@@ -85,6 +85,8 @@ def strength_category(strength: int, deck: Deck = FULL_DECK) -> HandCategory:
     >>> strength_category(evaluate_hand("AhKhQhJhTh")).name
     'STRAIGHT_FLUSH'
     """
-    check_integer("a strength", strength, 1, NUM_STRENGTHS - 1)
+    check_integer("a strength", strength, 0)
+    if not 1 <= strength < NUM_STRENGTHS:
+        raise ConfigError(f"a strength is 1 to {NUM_STRENGTHS - 1}, got {strength}")
     check_deck(deck)
     return HandCategory(int(hand_kernel(deck).categories[strength]))
