@@ -101,7 +101,16 @@ def test_bad_discounting_is_refused(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["partial", "rbp", "rbp(10)", "brp(25,0.1)", "brp(25,0,1)", "zero-reach-partial", "strict-zero-reach-rbp(2.5)"],
+    [
+        "partial",
+        "rbp",
+        "rbp(10)",
+        "brp(25,0.1)",
+        "brp(25,0,1)",
+        "zero-reach-partial",
+        "strict-zero-reach-rbp(2.5)",
+        "once-eager-zero-reach-rbp(1)",
+    ],
 )
 def test_prunings_read_back(text):
     assert format_pruning(parse_pruning(text)) == text
