@@ -103,8 +103,10 @@ def compare_along(comparison: Comparison, panel: str, measured: Measured, *, sta
     >>> compare_along(claim, "kuhn", measured, start=100).verdict.value
     'undecided'
     """
-    at = [x for x, _ in measured.panels().get(panel, {}).get(comparison.below, []) if x >= start]
-    found = [ratio for x in at if (ratio := measured.ratio(panel, comparison.above, comparison.below, x)) is not None]
+    xs = [x for x, _ in measured.panels().get(panel, {}).get(comparison.below, []) if x >= start]
+    ratios = {x: measured.ratio(panel, comparison.above, comparison.below, x) for x in xs}
+    at = [x for x, ratio in ratios.items() if ratio is not None]
+    found = [ratio for ratio in ratios.values() if ratio is not None]
     num_held = sum(comparison.least <= ratio <= comparison.most for ratio in found)
     if not found:
         verdict = Verdict.NOT_MEASURED

@@ -26,6 +26,7 @@ STUDIES: Mapping[str, Study[Any]] = LazyTable(
         "cfr-fbr": "equipoise.studies.responses.cfr_fbr:CFR_FBR",
         "cfr-fbr-holdem": "equipoise.studies.responses.cfr_fbr_holdem:CFR_FBR_HOLDEM",
         "cfr-uct": "equipoise.studies.responses.cfr_uct:CFR_UCT",
+        "cfr-variants": "equipoise.studies.discounting.cfr_variants:CFR_VARIANTS",
         "coin-toss": "equipoise.studies.search.coin_toss:COIN_TOSS",
         "dcfr-endgames": "equipoise.studies.discounting.dcfr_endgames:DCFR_ENDGAMES",
         "dcfr-goofspiel": "equipoise.studies.discounting.dcfr_goofspiel:DCFR_GOOFSPIEL",
