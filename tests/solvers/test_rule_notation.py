@@ -86,7 +86,7 @@ def test_bad_rules_say_what_is_wrong(text, message):
         parse_rule(text)
 
 
-@pytest.mark.parametrize("text", ["cfr", "lcfr", "initial", "lcfr(5000)", "initial(70)"])
+@pytest.mark.parametrize("text", ["cfr", "lcfr", "initial", "lcfr(5000)", "initial(70)", "floored(300)", "discounted"])
 def test_discounting_reads_back(text):
     assert format_discounting(parse_discounting(text)) == text
 

@@ -14,10 +14,11 @@ from equipoise.core.errors import ConfigError
 from equipoise.studies.comparisons import Comparison, Marks, compare, compare_along
 from equipoise.studies.discounting.dcfr_endgames import DCFR_ENDGAMES, MARKS, RULES, EndgameConfiguration
 from equipoise.studies.discounting.dcfr_toy import DCFR_TOY
+from equipoise.studies.sampled_curves import KINDS
 from equipoise.studies.study import Measured, Point, Size, Verdict
 
 SUBGAMES = ("subgame3", "subgame4")
-SAMPLED_CURVES = ("mccfr", "linear-mccfr", "initial-discount-mccfr")
+SAMPLED_CURVES = tuple(KINDS)
 
 
 @pytest.fixture(scope="module")
