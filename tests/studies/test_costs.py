@@ -6,7 +6,6 @@ import pytest
 from equipoise.studies.costs import LONGEST_QUICK, load_costs
 from equipoise.studies.registry import STUDIES
 
-
 NEEDING_MORE = {"pluribus-habits"}  # blueprints that do not come along: known by a kept result, on the clock
 
 
