@@ -477,8 +477,8 @@ def solve(
         num_threads: size of the team of full-width CFR.
         on_progress: called with each record.
         progress: whether to show how far it is: a bar on a terminal, a picture in a notebook.
-        how: other fields of `RunRequest`: method, prune, seed, against, precision, keep; a game with more histories than
-            `max_histories` is refused with `GameTooLargeError`.
+        how: other fields of `RunRequest`: method, prune, seed, against, precision, keep; a game with more histories
+            than `max_histories` is refused with `GameTooLargeError`.
 
     >>> solution = solve("kuhn", target=1e-3)
     >>> abs(solution.game_value + 1 / 18) < 2e-3
