@@ -409,7 +409,7 @@ DCFR_ENDGAMES: Final = Study(
             turn_iterations=316,
             river_iterations=3162,
             sampled_nodes=20_000_000,
-            sampled_runs=2,
+            sampled_runs=1,
         ),
         Size.FULL: EndgameConfiguration(),
     },
