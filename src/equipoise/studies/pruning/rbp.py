@@ -223,8 +223,8 @@ def conclude(configuration: RBPConfiguration, measured: Measured) -> Conclusion:
         "regret is negative, and responds best wherever nothing is played. Its gains grow with the iterations, of "
         f"which the thesis prints none: judged from {LONG_ENOUGH[LEDUC]:,} on in Leduc, {LONG_ENOUGH[LEDUC_5]:,} in "
         "Leduc-5. 'Nodes of walks alone' leaves out what windows cost to begin and to end.",
-        "What is left of the printed factors, 12 and 40 in Leduc-5 above all, is not explained: lengths of runs, updates "
-        "and how nodes are counted are not printed.",
+        "What is left of the printed factors, 12 and 40 in Leduc-5 above all, is not explained: lengths of runs, "
+        "updates and how nodes are counted are not printed.",
         f"{RESPONDING!r} is ours: best responses also where actions are not played but not pruned either.",
     )
     claims = (
