@@ -28,6 +28,7 @@ STUDIES: Mapping[str, Study[Any]] = LazyTable(
         "cfr-uct": "equipoise.studies.responses.cfr_uct:CFR_UCT",
         "cfr-variants": "equipoise.studies.discounting.cfr_variants:CFR_VARIANTS",
         "coin-toss": "equipoise.studies.search.coin_toss:COIN_TOSS",
+        "crosstable": "equipoise.studies.responses.crosstable:CROSSTABLE",
         "dcfr-endgames": "equipoise.studies.discounting.dcfr_endgames:DCFR_ENDGAMES",
         "dcfr-goofspiel": "equipoise.studies.discounting.dcfr_goofspiel:DCFR_GOOFSPIEL",
         "dcfr-plus": "equipoise.studies.values.dcfr_plus:DCFR_PLUS",
