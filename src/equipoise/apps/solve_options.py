@@ -15,7 +15,7 @@ from equipoise.apps.completion import complete_game, complete_method, complete_r
 from equipoise.apps.names import MAX_HISTORIES, METHODS, PRUNINGS, RESPONSES, RULES, SAMPLED_PRUNINGS, Bound, Forms
 from equipoise.apps.shared_options import GameParameters, Json, Quiet, Threads
 
-__all__ = ["GameOptions", "Guesses", "Precision", "SolveOptions", "Updates"]
+__all__ = ["GameOptions", "Guesses", "Kept", "Precision", "SolveOptions", "Updates"]
 
 
 class Updates(enum.StrEnum):
@@ -30,6 +30,13 @@ class Guesses(enum.StrEnum):
 
     INFOSET = "infoset"
     HISTORY = "history"
+
+
+class Kept(enum.StrEnum):
+    """Which profile of a run is kept."""
+
+    LAST = "last"
+    BEST = "best"
 
 
 class Precision(enum.StrEnum):
@@ -77,7 +84,7 @@ class SolveOptions(MachineOptions):
     )
     panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "When to stop": ("iterations", "target", "seconds"),
-        "Where to keep it": ("out", "run", "resume", "overwrite", "plot", "json", "quiet"),
+        "Where to keep it": ("out", "run", "resume", "overwrite", "keep", "plot", "json", "quiet"),
         "What it may take": ("dry_run", "yes", "threads", "precision", "max_histories"),
         "Hold'em spots": ("endgame", "menu", "lock", "lock_from", "at", "carry_from"),
         "How": ("rule", "method", "form", "updates", "prune", "baseline", "seed"),
@@ -121,6 +128,10 @@ class SolveOptions(MachineOptions):
         ),
     ] = None
     precision: Annotated[Precision | None, typer.Option(help="Of a spot's tables (default float32).")] = None
+    keep: Annotated[
+        Kept | None,
+        typer.Option(help="Of a game's run: the last profile (default) or, when it ends, the best one measured."),
+    ] = None
     rule: Annotated[
         str | None,
         typer.Option(

@@ -17,7 +17,7 @@ from equipoise.games.public import HasPublicForm
 from equipoise.games.registry import format_game
 from equipoise.responses.configured import check_against, describe_against
 from equipoise.runs.preparation import FINAL_PLAYOUTS, GrownTree, PreparedRun, build_vector_tree, grow_tree, prepare
-from equipoise.runs.request import RunRequest
+from equipoise.runs.request import BEST, RunRequest
 from equipoise.runs.run import Quality, Run, RunSizes, check_resumable
 from equipoise.search.last_iterates import play_regrets
 from equipoise.solvers.average_regret import bound_average_regrets
@@ -73,6 +73,9 @@ def prepare_game(
     stopping, is_target_asked_for = _find_stopping(grown, config.method, request)
     prepared = prepare(grown, config, reporter=reporter, stopping=stopping if saved is None else None)
     run = GameRun(prepared, stopping, saved, is_target_asked_for=is_target_asked_for)
+    run.keeps_best = request.keep == BEST
+    if run.keeps_best and grown.why is not None:
+        raise ConfigError(f"the best profile is that with the lowest exploitability; {grown.why}")
     if saved is not None:
         run.solver.restore(saved.state)
     if request.num_threads is None and saved is None:  # else what it had before

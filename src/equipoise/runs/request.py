@@ -7,7 +7,7 @@ import dataclasses
 import math
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from equipoise.abstraction.solutions import is_spot_text
 from equipoise.core.checks import check_flag, check_number, check_path, check_text
@@ -28,9 +28,11 @@ from equipoise.solvers.rule_notation import parse_rule
 from equipoise.solvers.stopping import Form
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
-__all__ = ["RunRequest", "Subject", "choose_spot_menu", "find_named_game", "find_subject", "load_spot"]
+__all__ = ["BEST", "LAST", "RunRequest", "Subject", "choose_spot_menu", "find_named_game", "find_subject", "load_spot"]
 
 Subject = Game[Any] | SpotFile
+LAST: Final = "last"  # what a run keeps: the profile of its last iteration
+BEST: Final = "best"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +56,7 @@ class RunRequest:
     seed: int | None = None
     num_threads: int | None = None
     precision: str | None = None  # of a spot's tables
+    keep: str | None = None  # of a game: last, or best, the evaluation with the lowest exploitability
     iterations: int | None = None
     target: str | float | None = None  # of a game in its unit of utility; of a spot in chips, as in 0.5% or 20mbb
     seconds: float | None = None
@@ -69,6 +72,8 @@ class RunRequest:
                 self._check_says_something(name)
         if self.updates not in (None, ALTERNATING, SIMULTANEOUS):
             raise ConfigError(f"updates must be {ALTERNATING} or {SIMULTANEOUS}, got {self.updates!r}")
+        if self.keep not in (None, LAST, BEST):
+            raise ConfigError(f"keep must be {LAST} or {BEST}, got {self.keep!r}")
         if self.form is not None and self.form not in set(Form):
             raise ConfigError(f"form must be {', '.join(Form)}, got {self.form!r}")
         if self.baseline is not None and self.baseline not in set(BaselineKey):

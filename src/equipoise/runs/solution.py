@@ -91,6 +91,7 @@ class SolveOptions(TypedDict, total=False):
     updates: str | None
     seed: int | None
     precision: str | None
+    keep: str | None
     against: str | None
     updates_per_response: int | None
     seat: int | None
@@ -495,8 +496,8 @@ def solve(
         num_threads: size of the team of full-width CFR.
         on_progress: called with each record.
         progress: whether to show how far it is: a bar on a terminal, a picture in a notebook.
-        how: other fields of `RunRequest`: method, prune, seed, against, precision; a game with more histories than
-            `max_histories` is refused with `GameTooLargeError`.
+        how: other fields of `RunRequest`: method, prune, seed, against, precision, keep; a game with more histories
+            than `max_histories` is refused with `GameTooLargeError`.
 
     >>> solution = solve("kuhn", target=1e-3)
     >>> abs(solution.game_value + 1 / 18) < 2e-3

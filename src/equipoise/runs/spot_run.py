@@ -32,7 +32,7 @@ from equipoise.responses.configured import (
     estimate_run_bytes,
 )
 from equipoise.runs.game_run import choose_rule_text
-from equipoise.runs.request import RunRequest
+from equipoise.runs.request import BEST, RunRequest
 from equipoise.runs.run import Quality, Run, RunSizes, check_resumable
 from equipoise.runs.sizing import COMFORTABLE_SHARE, choose_menu, list_others, list_sizes
 from equipoise.runs.spot_places import SpotPlaces
@@ -82,6 +82,8 @@ def prepare_spot(
 
     What takes more than half of the free memory is asked about.
     """
+    if request.keep == BEST:
+        raise ConfigError("keep best is for games: of a spot the last iteration is kept")
     file = _find_menu(file, request, reporter, saved)
     config = _make_config(file, request, saved)
     refuse_game_options(request, config.method, is_against=config.against is not None)

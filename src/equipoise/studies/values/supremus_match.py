@@ -188,11 +188,11 @@ def _judge(opponent: str, mean: float | None, width: float | None, played: float
     if mean is not None and width is not None and played is not None:
         is_true, ours = mean > width, f"{mean:+,.0f} ± {width:,.0f} mbb/g in {played:,.0f} hands"
     verdict = judge(is_true)
+    if verdict is Verdict.DENIED and mean is not None and width is not None and mean >= -width:
+        verdict = Verdict.UNDECIDED
     if opponent == BLUEPRINT:
         statement = "value networks and search beat an abstraction-based agent without search, the blueprint"
         source = "section 4.4, against Slumbot"
-        if verdict is Verdict.DENIED and mean is not None and width is not None and abs(mean) <= width:
-            verdict = Verdict.UNDECIDED
     elif opponent.partition(":")[0] in WANTED:
         statement, source = f"beats {opponent}, an interval wholly above 0", "wanted here"
     else:
