@@ -228,7 +228,7 @@ def restore_spec(folder: RunFolder) -> tuple[ReportSpec, RunRequest]:
         boards = [
             BoardChoice(parse_board(board, file.spot.deck), float(count)) for board, count in config["boards"].items()
         ]
-        return ReportSpec(file=file, boards=tuple(boards)), RunRequest(**config["request"])
+        return ReportSpec(file=file, boards=tuple(boards)), RunRequest.restore(config["request"])
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ConfigError(f"{folder.path} does not describe its report: {error}") from None
 
@@ -295,7 +295,7 @@ def solve_board(task: BoardTask) -> dict[str, Any]:
         if task.spot.startswith("# "):
             raise ConfigError(task.spot.removeprefix("# "))
         file = parse_spot(task.spot)
-        run = solve_on_board(file, file.spot.board, RunRequest(**task.request), Reporter())
+        run = solve_on_board(file, file.spot.board, RunRequest.restore(task.request), Reporter())
         if task.out is not None:
             run.save(task.out)
     except EquipoiseError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -64,6 +64,14 @@ class RunRequest:
     max_histories: int = DEFAULT_MAX_HISTORIES
 
     __repr__ = settings_repr
+
+    @classmethod
+    def restore(cls, kept: Mapping[str, Any]) -> RunRequest:
+        """Returns the request that a run's folder keeps, also one written when a setting had another name."""
+        settings = {name: value for name, value in kept.items() if value is not None}
+        if "threads" in settings:  # the name of num_threads in older folders
+            settings.setdefault("num_threads", settings.pop("threads"))
+        return cls(**settings)
 
     def __post_init__(self) -> None:
         for name in ("rule", "method", "form", "prune", "updates", "baseline", "against", "merge", "precision"):
