@@ -79,8 +79,9 @@ class GrowingAbstraction:
     Symbols: tau -> threshold; Gamma, S -> nodes so far, nodes of a new bet's subgame; w of (4.78) -> weight.
     Departs from the paper: a size at a time; of all sizes that the rule of Proposition 2 allows, the one after which
         regrets fall fastest; recovery games are played longer where an addition would cost much of the past, and
-        discounts may take back half of the iterations run at most: sizes that would take more wait; in best responses the responder sees which size its bet is taken for,
-        which bounds exploitability from above (for fixed abstractions too).
+        discounts may take back half of the iterations run at most: sizes that would take more wait; in best
+        responses the responder sees which size its bet is taken for, which bounds exploitability from above (for fixed
+        abstractions too).
     Checked by: tests/abstraction/test_growing.py, study saef.
 
     >>> run = GrowingAbstraction()

@@ -80,11 +80,11 @@ def measure_bet_sizes(configuration: BetSizeStudyConfiguration) -> Iterator[Step
     done += 1
     yield Step(fraction=done / total, text="grid by LP", points=tuple(values))
     both = build_parametric_tree("leduc(merge_suits=true)", ["raise_sizes"])
-    for start in TWO_STARTS:
-        points = list(_follow(both, start, (TWO_FIRST, TWO_SECOND), configuration))
-        points += _climb(both, tuple(point.y for point in points[-3:-1]), _name_start(start), configuration.ring)
+    for pair in TWO_STARTS:
+        points = list(_follow(both, pair, (TWO_FIRST, TWO_SECOND), configuration))
+        points += _climb(both, tuple(point.y for point in points[-3:-1]), _name_start(pair), configuration.ring)
         done += 1
-        yield Step(fraction=done / total, text=f"both bets from {_name_start(start)}", points=tuple(points))
+        yield Step(fraction=done / total, text=f"both bets from {_name_start(pair)}", points=tuple(points))
     for name in configuration.spots:
         for points_of_spot in _measure_spot(name, configuration):
             done += 1
@@ -168,8 +168,8 @@ def conclude_bet_sizes(configuration: BetSizeStudyConfiguration, measured: Measu
     ends: dict[str, tuple[float, ...]] = {}
     for start in configuration.starts:
         rows += _row(panels, measured, (start,), (ONE,), ends)
-    for start2 in TWO_STARTS:
-        rows += _row(panels, measured, start2, (TWO_FIRST, TWO_SECOND), ends)
+    for pair in TWO_STARTS:
+        rows += _row(panels, measured, pair, (TWO_FIRST, TWO_SECOND), ends)
     spots = [_judge_spot(name, panels, measured, rows) for name in configuration.spots]
     claims = (
         *_judge_one(configuration, measured, ends),

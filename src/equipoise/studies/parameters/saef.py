@@ -109,7 +109,8 @@ def conclude_saef(configuration: SaefConfiguration, measured: Measured) -> Concl
 
 
 def _judge_every_mark(configuration: SaefConfiguration, measured: Measured) -> Claim:
-    below, above = [], []
+    below: list[int] = []
+    above: list[int] = []
     for mark in configuration.marks:
         own = measured.at(EXPLOITABILITY, RECOMMENDED, mark)
         fixed = [measured.at(EXPLOITABILITY, name, mark) for name in BRANCHES]
