@@ -39,7 +39,7 @@ def test_transfer_is_measured_with_and_without_drawn_cards():
 
 
 def transfer_points(first, last, whole_unscaled):
-    configuration = transfer.TransferConfiguration(marks=(100, 1000))
+    configuration = transfer.TransferConfiguration(iterations_before=1_000_000, marks=(100, 1000))
     points = [(transfer.DRAWN, transfer.SCRATCH, 100, first), (transfer.DRAWN, "w = 0.125", 100, 0.01)]
     points += [(transfer.DRAWN, transfer.SCRATCH, 1000, 0.01), (transfer.DRAWN, "w = 0.125", 1000, last)]
     points += [

@@ -20,6 +20,7 @@ SCRATCH, UNSCALED = "from scratch", "w = 1"
 BEFORE, AFTER = (2.0, 4.0), (2.1, 4.1)
 AVERAGE_PAYOFF: Final = 5.0
 PRINTED_WEIGHT: Final = 0.125
+PRINTED_ITERATIONS: Final = 1_000_000
 FACTS: Final = "facts"  # a panel that is not drawn: weights by what they follow from
 LARGEST_INCREASE, BY_PAYOFF, BY_POTENTIALS = "largest increase", "w by (4.52), U = 5", "w by potentials"
 
@@ -137,7 +138,7 @@ def conclude_regret_transfer(configuration: TransferConfiguration, measured: Mea
             1.0,
             f"{printed} is better than no scaling in the long run (all cards)",
         ),
-        _judge_weight(measured),
+        _judge_weight(configuration, measured),
     )
     notes = (
         "The thesis's 20 runs with intervals are of sampled CFR: here cards are drawn, one deal an update, and medians "
@@ -160,13 +161,14 @@ def _compare(
     return Claim(statement=statement, source="Fig. 4.5", verdict=judge(is_true), ours=ours)
 
 
-def _judge_weight(measured: Measured) -> Claim:
+def _judge_weight(configuration: TransferConfiguration, measured: Measured) -> Claim:
+    is_printed = configuration.iterations_before == PRINTED_ITERATIONS
     found = measured.at(f"{FACTS}: {BY_PAYOFF}", DRAWN, 1)
     return Claim(
-        statement="the rule with the average payoff gives w = 0.125 (after 1,000,000 iterations; U = 5 here)",
+        statement="the rule with the average payoff gives w = 0.125 (+- 0.02) after 1,000,000 iterations; U = 5 here",
         source="section 4.2.4",
-        verdict=judge(None if found is None else 0.1 <= found <= 0.5),
-        ours="nothing" if found is None else f"{found:.3f}",
+        verdict=judge(None if found is None or not is_printed else abs(found - PRINTED_WEIGHT) <= 0.02),
+        ours="nothing" if found is None else f"{found:.3f} after {configuration.iterations_before:,}",
     )
 
 
