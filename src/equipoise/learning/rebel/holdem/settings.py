@@ -14,7 +14,7 @@ from equipoise.games.holdem.cards import parse_board
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.parameters import parse_value
 from equipoise.kernels.calls import check_integer
-from equipoise.learning.rebel.settings import BeliefSource, read_fields
+from equipoise.learning.rebel.settings import BeliefMethod, BeliefSource, read_fields
 from equipoise.solvers.rule_notation import parse_rule
 
 __all__ = [
@@ -56,6 +56,7 @@ class HoldemRebelSettings:
     nets: NetForm = NetForm.CURVES
     has_all_in_table: bool = True  # whether hands are shown down at once where nobody has chips left
     beliefs: BeliefSource = BeliefSource.SELF_PLAY
+    method: BeliefMethod = BeliefMethod.CFR_D  # or one of CFR-AVG: which beliefs ends of a round are asked about
     rule: str = "lcfr"
     iterations: int = 64  # of each search of self-play, in each of which both players are updated
     late_iterations: int = 128  # once the networks know something
@@ -123,7 +124,14 @@ class HoldemRebelSettings:
         check_integer("policies", self.policies, 1)
         if self.warm_start and self.nets is not NetForm.ONE:
             raise ConfigError("a network of policies sees every hand for itself: nets must be `one`")
+        self._check_method()
         self._check_street()
+
+    def _check_method(self) -> None:
+        if self.method is BeliefMethod.FP:
+            raise ConfigError("hold'em is searched by cfr-d, cfr-avg or modified-cfr-avg, got fp")
+        if self.method is not BeliefMethod.CFR_D and self.warm_start:
+            raise ConfigError(f"searches that begin with proposals are of cfr-d: warm_start must be 0 by {self.method}")
 
     def _check_street(self) -> None:
         names = [street.name.lower() for street in Street][:-1]
@@ -164,7 +172,9 @@ class HoldemRebelSettings:
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Self:
         """Returns what `as_dict` gave."""
-        return read_fields(cls, fields, {"nets": NetForm, "beliefs": BeliefSource}, "a training in hold'em")
+        return read_fields(
+            cls, fields, {"nets": NetForm, "beliefs": BeliefSource, "method": BeliefMethod}, "a training in hold'em"
+        )
 
 
 BIG_BLIND: Final = 100  # chips
