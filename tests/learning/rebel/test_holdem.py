@@ -52,6 +52,7 @@ SMALL = dataclasses.replace(
     menu="100%; cap: 1",
     iterations=4,
     late_iterations=4,
+    last_iterations=4,
     test_iterations=8,
     leaves=3,
     cells=4,
@@ -69,6 +70,7 @@ ALL_STREETS = dataclasses.replace(
     menu="100%; cap: 1",
     iterations=2,
     late_iterations=2,
+    last_iterations=2,
     warm_start=1,
     policies=2,
     leaves=2,
@@ -119,6 +121,17 @@ def test_ranges_add_up_to_one_and_values_to_nothing(examples):
         is_blocked = hands.blocked([card for card in examples["board"][row].tolist() if card >= 0])
         assert not values[row][:, is_blocked].any()
         assert abs((ranges[row] * values[row]).sum()) < 0.02  # of a pot
+
+
+def test_rivers_are_solved_until_their_values_hardly_move():
+    settings = dataclasses.replace(HOLDEM_PRESETS["turn-endgame"], menu="100%, a; cap: 2")
+    play, rng = HoldemSelfPlay(settings), np.random.default_rng(3)
+    turn = make_test_spot(settings)
+    ranges = [Range(rng.random(turn.deck.num_hands), FULL_DECK) for _ in (0, 1)]
+    river = dataclasses.replace(turn, board=(*turn.board, 0), ranges=tuple(ranges))
+    learnt = play._solve(river, 0, rng).value
+    long = HoldemSelfPlay(dataclasses.replace(settings, last_iterations=1_000))._solve(river, 0, rng).value
+    assert np.abs(learnt - long).mean() < 0.01  # of a pot, with 99 of them behind
 
 
 def test_the_same_seed_plays_the_same(examples):

@@ -314,7 +314,8 @@ class HoldemSelfPlay:
                 played = run.at(int(iteration))
                 believed = played if self.settings.method is BeliefMethod.CFR_D else run.average(int(iteration))
                 leaves += self._draw_leaves(tree, played, believed, int(count), rng)
-        run.solver.iterate(self.iterations - run.solver.iteration)
+        iterations = self.settings.last_iterations if is_last else self.iterations
+        run.solver.iterate(iterations - run.solver.iteration)
         if self.settings.warm_start:
             self._strategies += self._collect_strategies(run.solver, rng)
         value = np.zeros((2, NUM_HANDS))
