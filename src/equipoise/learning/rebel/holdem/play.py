@@ -55,6 +55,7 @@ __all__ = [
 
 FloatArray = npt.NDArray[np.float64]
 
+LEAST_HELD: Final = 1e-9  # of the likeliest hand: as likely as the least likely one that a search knows
 LEAST_LEARNT: Final = 1e-6  # of either player, with which a strategy is learnt from
 KEPT_DRAWS: Final = 64  # leaves of one search before the flop that is met again
 
@@ -414,10 +415,12 @@ def _plant(spot: HoldemSpot) -> HoldemTree:
 
 
 def _spot_after(spot: HoldemSpot, leaf: _Leaf, board: tuple[int, ...]) -> HoldemSpot:
-    """Returns the start of the next round."""
+    """Returns the start of the next round, where every hand that the board leaves has a value, believed in or not.
+
+    A spot has no hands without weight, and what is asked about a round's start knows all of them.
+    """
     held = ~hands_of(FULL_DECK).blocked(board)
-    weights = [own * held for own in leaf.ranges]
-    first, second = (Range(own / own.max() if own.any() else held.astype(np.float64), FULL_DECK) for own in weights)
+    first, second = (Range(_hold_all(own * held, held), FULL_DECK) for own in leaf.ranges)
     return HoldemSpot(
         board=board,
         pot=pot(leaf.state),
@@ -427,6 +430,14 @@ def _spot_after(spot: HoldemSpot, leaf: _Leaf, board: tuple[int, ...]) -> Holdem
         big_blind=spot.big_blind,
         deck=FULL_DECK,
     )
+
+
+def _hold_all(own: FloatArray, held: npt.NDArray[np.bool_]) -> FloatArray:
+    """Returns weights up to 1 of a range, with a little for every hand that can be held."""
+    if not own.any():
+        return held.astype(np.float64)
+    weights: FloatArray = np.where(held, np.maximum(own / own.max(), LEAST_HELD), 0.0)
+    return weights
 
 
 def _draw_beliefs(board: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
