@@ -188,7 +188,22 @@ BIG_BLIND: Final = 100  # chips
 MOST_ACTIONS: Final = 9  # of a decision
 
 HOLDEM_PRESETS: Final[Mapping[str, HoldemRebelSettings]] = {
-    "turn-endgame": HoldemRebelSettings(board="3s7hTdKs", most_pot=2_000),
+    # four minutes of a core: small batches, for a training of few examples needs many steps
+    "turn-endgame": HoldemRebelSettings(
+        board="3s7hTdKs",
+        most_pot=2_000,
+        iterations=32,
+        late_iterations=64,
+        test_iterations=64,
+        leaves=8,
+        cells=16,
+        hidden=64,
+        examples=6_000,
+        reuse=16.0,
+        batch=16,
+        rate=4e-3,
+        playthroughs=16,
+    ),
     # the thesis's hold'em, for larger machines: epochs of 2,560,000 examples, twelve million remembered
     "holdem": HoldemRebelSettings(
         first="preflop",
