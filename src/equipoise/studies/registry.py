@@ -20,6 +20,7 @@ __all__ = ["STUDIES", "find_study"]
 STUDIES: Mapping[str, Study[Any]] = LazyTable(
     {
         "aivat": "equipoise.studies.evaluation.aivat:AIVAT",
+        "blueprint-claims": "equipoise.studies.blueprints.claims:BLUEPRINT_CLAIMS",
         "brp": "equipoise.studies.pruning.brp:BRP",
         "bucketed-holdem": "equipoise.studies.sampling.bucketed_holdem:BUCKETED_HOLDEM",
         "cfr-avg": "equipoise.studies.search.cfr_avg:CFR_AVG",
@@ -48,6 +49,7 @@ STUDIES: Mapping[str, Study[Any]] = LazyTable(
         "pog-scaling": "equipoise.studies.learning.pog_boards:POG_SCALING",
         "pruned-sampling": "equipoise.studies.sampling.pruned_sampling:PRUNED_SAMPLING",
         "rbp": "equipoise.studies.pruning.rbp:RBP",
+        "rbs-blueprint": "equipoise.studies.blueprints.rbs:RBS_BLUEPRINT",
         "rebel-choices": "equipoise.studies.learning.rebel_choices:REBEL_CHOICES",
         "rebel-leduc": "equipoise.studies.learning.rebel_games:REBEL_LEDUC",
         "rebel-liars-dice": "equipoise.studies.learning.rebel_games:REBEL_LIARS_DICE",
@@ -60,6 +62,7 @@ STUDIES: Mapping[str, Study[Any]] = LazyTable(
         "supremus-lbr": "equipoise.studies.values.supremus_lbr:SUPREMUS_LBR",
         "supremus-match": "equipoise.studies.values.supremus_match:SUPREMUS_MATCH",
         "supremus-opening": "equipoise.studies.values.supremus_opening:SUPREMUS_OPENING",
+        "tartanian-scaling": "equipoise.studies.blueprints.scaling:TARTANIAN_SCALING",
         "turn-search": "equipoise.studies.search.turn_search:TURN_SEARCH",
         "value-lost": "equipoise.studies.values.value_lost:VALUE_LOST",
         "value-net-losses": "equipoise.studies.values.value_net_losses:VALUE_NET_LOSSES",

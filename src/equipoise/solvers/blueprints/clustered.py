@@ -296,6 +296,7 @@ class ClusteredTrainer(ScheduledTraining):
         most_lines = max(1, min(below, most_bytes // LINE_BYTES // num_clusters)) + 1
         self.tables = BlueprintTables.allocate(len(lines), int(lines[is_first].sum()) + 1)
         self.words = draw_generator(np.random.default_rng(config.seed))
+        self.num_touched_here = 0  # by the head, since it began or was restored
         self._step = self._saved = self._stated = 0  # steps: the last one, and those that files are of
         self._sent: list[Step] = []  # since the last snapshot
         self._orders: list[tuple[str, float]] = []  # for the next step
@@ -351,6 +352,7 @@ class ClusteredTrainer(ScheduledTraining):
         )
         if len(self._sent) >= self.steps_to_a_snapshot:
             self._snapshot()
+        self.num_touched_here += questions.touched
         return TrainingCounts(
             len(questions.hole),
             questions.touched + sum(one.counts.touched for one in answers),
