@@ -63,8 +63,11 @@ def ask(
         asked, walks, taken, touched = _native.ask_clusters(
             kernel.form, deals.form, settings, words, first, every, hole=hole
         )
-    rows = [np.frombuffer(content, np.int32).reshape(-1, 4) for content in (asked, walks)]
-    return Questions(hole, *rows, np.frombuffer(taken, np.uint8), touched)
+    return Questions(hole, _as_rows(asked), _as_rows(walks), np.frombuffer(taken, np.uint8), touched)
+
+
+def _as_rows(content: bytes) -> IntArray:
+    return np.frombuffer(content, np.int32).reshape(-1, 4)
 
 
 def learn(

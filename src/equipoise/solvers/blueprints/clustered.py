@@ -203,7 +203,11 @@ class _Cluster:
 
     def save(self, path: Path) -> None:
         used = int(self.tables.next_line[0]) * LINE_CELLS
-        content = {"base": self.tables.base, "arena": self.tables.arena[:used], "words": self.words}
+        content: dict[str, npt.NDArray[Any]] = {
+            "base": self.tables.base,
+            "arena": self.tables.arena[:used],
+            "words": self.words,
+        }
         checkpoint.save(path, Kind.RUN, {"means": self.num_means}, content)
 
     def restore(self, path: Path) -> None:
@@ -287,8 +291,11 @@ class ClusteredTrainer(ScheduledTraining):
         if self.ground.betting.rules.first_street != 0 or self.ground.betting.rules.last_street < 1:
             raise ConfigError("training by clusters of flops needs a hand from the blinds to the flop at least")
         self.deals_a_message, self.steps_to_a_snapshot = deals_a_message, steps_to_a_snapshot
-        self._own = tempfile.TemporaryDirectory(prefix="clusters-") if folder is None else None
-        self.folder = Path(folder if self._own is None else self._own.name)
+        self._own: tempfile.TemporaryDirectory[str] | None = None
+        if folder is None:
+            self._own = tempfile.TemporaryDirectory(prefix="clusters-")
+            folder = self._own.name
+        self.folder = Path(folder)
         num_clusters = len(self.ground.flops)
         lines, is_first = self.ground.lines(config), self.ground.betting.arrays.street == 0
         below = int(lines[~is_first].sum())
@@ -376,19 +383,20 @@ class ClusteredTrainer(ScheduledTraining):
     def _ask(self, step: Step | None = None, *, saves: bool = False, packs: bool = False) -> list[Any]:
         """Returns what workers answer, by cluster; those that were replaced are brought up to date."""
         steps = () if step is None else (step,)
-        snapshot = str(self.folder), self._saved
-        common = {"snapshot": snapshot, "saves": saves, "packs": packs}
+        calls = [
+            call._replace(snapshot=(str(self.folder), self._saved), saves=saves, packs=packs) for call in self._calls
+        ]
         after = self._step - len(steps)
-        waiting = {number: call._replace(**common, after=after, steps=steps) for number, call in enumerate(self._calls)}
+        waiting = {number: call._replace(after=after, steps=steps) for number, call in enumerate(calls)}
         found: list[Any] = [None] * len(self.ground.flops)
         while waiting:
             answers = self.posts.ask(work, waiting)
             waiting = {}
             for number, given in answers.items():
-                call = self._calls[number]
+                call = calls[number]
                 if isinstance(given, Behind):
                     missed = tuple(one for one in self._sent if one.number > given.number)
-                    waiting[number] = call._replace(**common, after=given.number, steps=missed)
+                    waiting[number] = call._replace(after=given.number, steps=missed)
                     continue
                 for cluster, one in zip(call.clusters, given, strict=False):
                     found[cluster] = one

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.skipping import SkipKind
@@ -17,6 +18,8 @@ from equipoise.studies.blueprints.reduced import BIG_BLIND, ReducedHoldem, Rows,
 from equipoise.studies.study import Claim, Conclusion, Measured, Point, Size, Step, Study, Verdict, judge
 
 __all__ = ["RBS_BLUEPRINT", "RbsConfiguration"]
+
+FloatArray = npt.NDArray[np.float64]
 
 AGAINST: Final = "against tartanian7"  # panels
 GAINS: Final = "exploitability"
@@ -101,11 +104,14 @@ def lift(game: ReducedHoldem, rows: Rows) -> Rows:
 def play(game: ReducedHoldem, own: Rows, other: Rows) -> float:
     """Returns the chips a hand that one strategy of hands wins against another, both seats alike."""
     exact, players = dataclasses.replace(game, buckets=0, clusters=0), game.betting.arrays.player
-    won = [
-        exact.measure(lambda node, seat=seat: own(node) if players[node] == seat else other(node)).values[seat]
-        for seat in (0, 1)
-    ]
-    return float(np.mean(won))
+
+    def value(seat: int) -> float:
+        def rows(node: int) -> FloatArray:
+            return own(node) if players[node] == seat else other(node)
+
+        return float(exact.measure(rows).values[seat])
+
+    return (value(0) + value(1)) / 2
 
 
 def conclude(configuration: RbsConfiguration, measured: Measured) -> Conclusion:

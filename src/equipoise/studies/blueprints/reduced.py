@@ -224,8 +224,8 @@ def packed_rows(
             return np.full((size, count), 1.0 / count)
         shares = cells[first : first + size * width].reshape(size, width)[:, offset : offset + count].astype(float)
         totals = shares.sum(axis=1, keepdims=True)
-        if is_pure:
-            return np.where(totals > 0, np.eye(count)[shares.argmax(axis=1)], 1.0 / count)
-        return np.where(totals > 0, shares / np.maximum(totals, 1.0), 1.0 / count)
+        played = np.eye(count)[shares.argmax(axis=1)] if is_pure else shares / np.maximum(totals, 1.0)
+        found: FloatArray = np.where(totals > 0, played, 1.0 / count)
+        return found
 
     return rows
