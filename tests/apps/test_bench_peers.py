@@ -103,6 +103,14 @@ def test_a_program_that_hangs_is_stopped(program):
     assert row["ratio"] is None
 
 
+def test_a_program_that_takes_too_long_to_begin_is_no_failure(program):
+    row = run_peers(
+        settings(stand_in(program, text="import time; time.sleep(60)", blanks=()), longest=0.3, repeats=1)
+    ).rows[1]
+    assert row["percent"] is None
+    assert not row["is_reached"]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [("import sys; sys.exit('no such spot')", "no such spot"), ("print('hello')", "said nothing of exploitability")],

@@ -254,7 +254,7 @@ def _follow(
         process.kill()
         process.stdout.close()
         process.wait()
-    if last is None:
+    if last is None and seconds < longest:
         tail = " | ".join(said_path.read_text(encoding="utf8").strip().splitlines()[-LINES_OF_COMPLAINT:])
         raise PeerFailure(
             f"program {peer.name} said nothing of exploitability ({' '.join(words)}): {tail or 'no word'}"
