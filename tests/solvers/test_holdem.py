@@ -413,6 +413,35 @@ def test_a_restored_run_goes_on_to_the_bit(rule):
     np.testing.assert_array_equal(runs[0].tables.strategy_sum, runs[1].tables.strategy_sum)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.int16])
+@pytest.mark.parametrize("num_threads", [1, 2])
+def test_quick_evaluations_are_nearly_exact(dtype, num_threads):
+    solver = CFRSolver(build_holdem_tree(spot("9cThJsQh", "AA,KK,AQ|QQ,A9,TT", menu="50%, a")), dtype=dtype)
+    solver.num_threads = num_threads
+    solver.iterate(20)
+    exact, quick = solver.evaluate(), solver.evaluate_quickly()
+    assert quick.best_response_values == pytest.approx(exact.best_response_values, abs=1e-6 * 100)
+    assert quick.exploitability == pytest.approx(exact.exploitability, abs=1e-6 * 100)
+    assert quick != exact
+    assert abs(quick.values[0] - exact.values[0]) <= exact.exploitability + 1e-4
+
+
+@pytest.mark.parametrize("changes", [{"rake_rate": 0.05}, {"dtype": np.float64}])
+def test_where_quick_evaluations_would_not_be_right_they_are_exact(changes):
+    dtype = changes.pop("dtype", np.float32)
+    solver = CFRSolver(build_holdem_tree(spot("9cThJsQhKs", "AA,KK|QQ,A9", menu="a", **changes)), dtype=dtype)
+    solver.iterate(5)
+    assert not solver.can_evaluate_quickly
+    assert solver.evaluate_quickly() == solver.evaluate()
+
+
+def test_small_figures_are_exact():
+    solver = CFRSolver(build_holdem_tree(spot("9cThJsQhKs", "AA,KK|QQ,A9", menu="a")))
+    solver.iterate(3000)
+    assert solver.can_evaluate_quickly
+    assert solver.evaluate_quickly() == solver.evaluate()
+
+
 def test_the_driver_solves_a_spot_to_a_target():
     solver = CFRSolver(build_holdem_tree(spot("Ks7h2d4c9c", "TT+, A9s+, KQ|99+, AT+, QJs", menu="50%, a / a")))
     last = list(run(solver, target=0.1, iterations=2000))[-1]
