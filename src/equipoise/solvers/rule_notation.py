@@ -104,6 +104,8 @@ SAMPLING_RULES: Mapping[str, DiscountKind] = {
     "cfr": DiscountKind.NONE,
     "lcfr": DiscountKind.LINEAR,
     "initial": DiscountKind.INITIAL,
+    "floored": DiscountKind.FLOORED,
+    "discounted": DiscountKind.DISCOUNTED,
 }
 
 
@@ -192,7 +194,7 @@ def _parse_arguments(text: str, owner: str, arguments: tuple[str, ...], inside: 
 
 
 def parse_discounting(text: str) -> Discounting:
-    """Returns the discounting of a sampled run: cfr, or lcfr or initial with the nodes in a period if wanted.
+    """Returns the discounting of a sampled run: cfr, or another with the nodes in a period if wanted.
 
     >>> parse_discounting("lcfr(50000)").period_nodes
     50000
@@ -205,7 +207,8 @@ def parse_discounting(text: str) -> Discounting:
         return Discounting(kind=kind)
     numbers = parse_numbers(text, inside.removesuffix(")"))
     if kind is DiscountKind.NONE or len(numbers) != 1 or not inside.endswith(")"):
-        raise ParseError(f"a rule for sampling is cfr, lcfr(NODES) or initial(NODES), got {text!r}")
+        known = ", ".join(f"{each}(NODES)" for each, other in SAMPLING_RULES.items() if other is not DiscountKind.NONE)
+        raise ParseError(f"a rule for sampling is cfr or one of {known}, got {text!r}")
     return Discounting(kind=kind, period_nodes=parse_whole("nodes in a period", numbers[0]))
 
 
