@@ -35,7 +35,7 @@ assert commands[-1] == "start_solve", commands
 accuracy = float(next(line.split()[1] for line in commands if line.startswith("set_accuracy")))
 for figure in (9.5, accuracy):
     print("Iter: 10")
-    print(f"Total exploitability {figure} precent")
+    print(f"Total exploitability {figure} percent")
 """
 
 

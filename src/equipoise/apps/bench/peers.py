@@ -283,7 +283,7 @@ def read_figure(dialect: Dialect, line: str) -> float | None:
 
     >>> read_figure(Dialect.JSON, '{"exploitability": 0.4, "iteration": 20}')
     0.4
-    >>> read_figure(Dialect.TEXAS, "Total exploitability 1.25 precent")
+    >>> read_figure(Dialect.TEXAS, "Total exploitability 1.25 percent")
     1.25
     >>> read_figure(Dialect.JSON, "building the tree") is None
     True
