@@ -11,7 +11,7 @@ import dataclasses
 import math
 import statistics
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -133,7 +133,8 @@ def _find_iterations(tree: HoldemTree, rule: str, configuration: FastestRuleConf
 
 def conclude(configuration: FastestRuleConfiguration, measured: Measured) -> Conclusion:
     """Returns each rule's iterations beside the first one's, over the spots that both solved."""
-    rows, claims = [], []
+    rows: list[dict[str, Any]] = []
+    claims: list[Claim] = []
     first = configuration.rules[0]
     for percent in configuration.percents:
         curves = {rule: dict(points) for rule, points in measured.panels().get(f"{percent:g} %", {}).items()}
