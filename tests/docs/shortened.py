@@ -40,6 +40,7 @@ BY_COMMAND = {  # where the same word stands for something else
     "reproduce": {"[NAME]": "coin-toss", "NAME": "coin-toss", "YOURS": "coin-toss"},
     "report": {"DIR": "report"},
     "train": {"DIR": "nets"},
+    "bench": {"FILE": "peers.toml"},
 }
 # amounts by the beginning of a command: options that replace its own
 AMOUNTS = {

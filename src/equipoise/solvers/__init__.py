@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         Optimistic,
         PredictiveCFRPlus,
         Rule,
+        ScheduledDCFR,
         Thresholded,
     )
     from equipoise.solvers.saved_run import RunConfig, RunRecord
@@ -77,6 +78,7 @@ __all__ = [
     "Rule",
     "RunConfig",
     "RunRecord",
+    "ScheduledDCFR",
     "SolutionFile",
     "SolvedGame",
     "SolvedSpot",

@@ -24,6 +24,7 @@ from equipoise.solvers.rules import (
     Optimistic,
     PredictiveCFRPlus,
     Rule,
+    ScheduledDCFR,
     Thresholded,
     check_rule,
     format_exponent,
@@ -61,6 +62,14 @@ class PrefixEntry:
     arguments: tuple[str, ...] = ()  # what these are; all or none are given
 
 
+def _make_schedule(*numbers: float) -> ScheduledDCFR:
+    if not numbers:
+        return ScheduledDCFR()
+    *exponents, horizon = numbers
+    pairs = list(zip(exponents[::2], exponents[1::2], strict=True))
+    return ScheduledDCFR(alpha=pairs[0], beta=pairs[1], gamma=pairs[2], horizon=parse_whole("horizon", horizon))
+
+
 RULES: Mapping[str, RuleEntry] = {
     "cfr": RuleEntry(make=CFR, description="nothing discounted"),
     "cfr+": RuleEntry(make=CFRPlus, description="negative regrets forgotten, quadratic average"),
@@ -76,6 +85,11 @@ RULES: Mapping[str, RuleEntry] = {
         make=lambda delay=100: DCFRPlus(delay=parse_whole("delay", delay)),
         arguments=("delay",),
         description="dcfr's regrets, linear average after a delay",
+    ),
+    "scheduled": RuleEntry(
+        make=_make_schedule,
+        arguments=("alpha", "alpha at the end", "beta", "beta at the end", "gamma", "gamma at the end", "horizon"),
+        description="dcfr whose exponents move over so many iterations",
     ),
     "pcfr+": RuleEntry(make=PredictiveCFRPlus, description="cfr+ that predicts each regret by the last"),
     "hedge": RuleEntry(

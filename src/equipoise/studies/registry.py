@@ -35,6 +35,7 @@ STUDIES: Mapping[str, Study[Any]] = LazyTable(
         "dcfr-plus": "equipoise.studies.values.dcfr_plus:DCFR_PLUS",
         "dcfr-toy": "equipoise.studies.discounting.dcfr_toy:DCFR_TOY",
         "dynamic-thresholding": "equipoise.studies.pruning.dynamic_thresholding:DYNAMIC_THRESHOLDING",
+        "fastest-rule": "equipoise.studies.discounting.fastest_rule:FASTEST_RULE",
         "gift-scaling": "equipoise.studies.search.gift_scaling:GIFT_SCALING",
         "graded-responses": "equipoise.studies.responses.graded_responses:GRADED_RESPONSES",
         "is-mcts": "equipoise.studies.search.is_mcts:IS_MCTS",
