@@ -90,6 +90,7 @@ SAMPLING_RULES: Mapping[str, DiscountKind] = {
     "cfr": DiscountKind.NONE,
     "lcfr": DiscountKind.LINEAR,
     "initial": DiscountKind.INITIAL,
+    "lcfr-each": DiscountKind.ITERATIONS,
 }
 
 
@@ -178,7 +179,7 @@ def _parse_arguments(text: str, owner: str, arguments: tuple[str, ...], inside: 
 
 
 def parse_discounting(text: str) -> Discounting:
-    """Returns the discounting of a sampled run: cfr, or lcfr or initial with the nodes in a period if wanted.
+    """Returns the discounting of a sampled run: cfr, lcfr-each, or lcfr or initial with a period's nodes if wanted.
 
     >>> parse_discounting("lcfr(50000)").period_nodes
     50000
@@ -190,8 +191,8 @@ def parse_discounting(text: str) -> Discounting:
     if not parenthesis:
         return Discounting(kind=kind)
     numbers = parse_numbers(text, inside.removesuffix(")"))
-    if kind is DiscountKind.NONE or len(numbers) != 1 or not inside.endswith(")"):
-        raise ParseError(f"a rule for sampling is cfr, lcfr(NODES) or initial(NODES), got {text!r}")
+    if not Discounting(kind=kind).has_periods or len(numbers) != 1 or not inside.endswith(")"):
+        raise ParseError(f"a rule for sampling is cfr, lcfr-each, lcfr(NODES) or initial(NODES), got {text!r}")
     return Discounting(kind=kind, period_nodes=parse_whole("nodes in a period", numbers[0]))
 
 
