@@ -49,6 +49,7 @@ AMOUNTS = {
     "train blueprint": {"--estimate": None},
     "train values": {"--samples": "24", "--steps": "4"},
     "train pog": {"--examples": "64", "--seeds": "1", "--simulations": "4", "--hours": "0.001"},
+    "train deep-cfr": {"--iterations": "2", "--traversals": "20", "--hours": "0.001"},
     "train rebel": {"--examples": "64", "--playthroughs": "2", "--hours": "0.001"},
     "bench tabular": {
         "--games": "kuhn",
