@@ -133,11 +133,8 @@ class _Session(TrainSession):
 
     what, line, unit = "a strategy learnt by self-play", "what plays", "iterations"
     net_file, state_file = NET, STATE
+    method = "deep-cfr"
     _policy: Any = None  # a `PolicyFit` as it was last measured
-
-    @property
-    def method(self) -> str:
-        return str(self.settings.learner)
 
     @property
     def test(self) -> str:

@@ -58,6 +58,18 @@ def test_merged_samples_have_the_same_gradient():
         torch.testing.assert_close(alone, merged, atol=1e-6, rtol=1e-4)
 
 
+def test_steps_may_see_the_whole_memory_if_a_batch_has_room():
+    run = make_run()
+    run.iterate(1)
+    fit = run.regressors[0].fitting
+    assert fit._merge_all(run.memories[0], 1.0) is None
+    fit.settings = dataclasses.replace(TINY, is_whole=True)
+    whole = fit._merge_all(run.memories[0], 1.0)
+    assert len(whole.features) == len(np.unique(run.memories[0].columns["place"][: len(run.memories[0])]))
+    fit.settings = dataclasses.replace(TINY, is_whole=True, batch=2)
+    assert fit._merge_all(run.memories[0], 1.0) is None
+
+
 def test_a_new_regressor_says_zero_and_plays_uniformly():
     run = make_run()
     legal = np.ones((12, 2), bool)

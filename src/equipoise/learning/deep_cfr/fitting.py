@@ -33,11 +33,17 @@ class _Batch:
     """Samples of a step; those of one place are one row, weighed by all of them: the gradient is the same."""
 
     def __init__(self, walks: Walks, some: Mapping[str, AnyArray], *, scale: float, is_merged: bool) -> None:
-        weight = some["weight"].astype(np.float64)
-        place, is_legal, target = some["place"], some["is_legal"], some["target"].astype(np.float64)
+        weight: AnyArray = some["weight"].astype(np.float64)
+        place: AnyArray = some["place"]
+        is_legal, target = some["is_legal"], some["target"].astype(np.float64)
         size = len(place)
         if is_merged:
-            place, first, inverse = np.unique(place, return_index=True, return_inverse=True)
+            first = np.full(int(place.max()) + 1, -1)
+            first[place] = np.arange(size)  # some sample of each place
+            met = np.flatnonzero(first >= 0)
+            number = np.zeros(first.size, np.int64)
+            number[met] = np.arange(met.size)
+            place, first, inverse = met.astype(place.dtype), first[met], number[place]
             total = np.bincount(inverse, weight, len(place))
             shares = weight / np.where(total > 0.0, total, 1.0)[inverse]
             target = np.stack([np.bincount(inverse, shares * column, len(place)) for column in target.T], axis=1)
@@ -87,12 +93,12 @@ class _Fit:
         optimizer = torch.optim.Adam(self.net.parameters(), lr=settings.rate, fused=True)
         factor = 2.0 / iteration
         scale = self._find_scale(memory)
+        whole = self._merge_all(memory, scale)
         for step in range(steps):
             share = 0.5 * (1.0 + math.cos(math.pi * step / steps))
             for group in optimizer.param_groups:
                 group["lr"] = settings.rate * (settings.final_rate + (1.0 - settings.final_rate) * share)
-            some = memory.draw(settings.batch, rng=self.rng)
-            batch = _Batch(self.walks, some, scale=scale, is_merged=self.is_merged)
+            batch = whole or self._draw(memory, scale)
             loss = factor * find_loss(self.net(batch.features), batch)
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]  # torch's own
@@ -104,6 +110,20 @@ class _Fit:
             raise NotConvergedError(
                 f"the loss is no number after {iteration:,} iterations: lower the rate, {settings.rate:g}"
             )
+
+    def _draw(self, memory: ColumnMemory, scale: float) -> _Batch:
+        some = memory.draw(self.settings.batch, rng=self.rng)
+        return _Batch(self.walks, some, scale=scale, is_merged=self.is_merged)
+
+    def _merge_all(self, memory: ColumnMemory, scale: float) -> _Batch | None:
+        """Returns all that is remembered as one batch, None if that is not wanted or too large."""
+        if not (self.is_merged and self.settings.is_whole):
+            return None
+        size = len(memory)
+        if np.count_nonzero(np.bincount(memory.columns["place"][:size])) > self.settings.batch:
+            return None
+        everything = {name: column[:size] for name, column in memory.columns.items()}
+        return _Batch(self.walks, everything, scale=scale, is_merged=True)
 
     def _find_scale(self, memory: ColumnMemory) -> float:
         """Returns what targets are divided by."""
@@ -136,10 +156,12 @@ def _pack_generator(rng: np.random.Generator) -> npt.NDArray[np.uint64]:
 
 def _unpack_generator(rng: np.random.Generator, words: AnyArray) -> None:
     parts = [int(word) for word in words]
-    state = rng.bit_generator.state
-    state["state"] = {"state": parts[0] | parts[1] << 64, "inc": parts[2] | parts[3] << 64}
-    state["has_uint32"], state["uinteger"] = parts[4], parts[5]
-    rng.bit_generator.state = state
+    rng.bit_generator.state = {
+        **rng.bit_generator.state,
+        "state": {"state": parts[0] | parts[1] << 64, "inc": parts[2] | parts[3] << 64},
+        "has_uint32": parts[4],
+        "uinteger": parts[5],
+    }
 
 
 def load_tensors_into(net: torch.nn.Module, tensors: Mapping[str, AnyArray]) -> None:
@@ -150,7 +172,7 @@ def load_tensors_into(net: torch.nn.Module, tensors: Mapping[str, AnyArray]) -> 
         raise ConfigError("the weights are those of a network of another shape") from None
 
 
-@torch.no_grad()  # type: ignore[untyped-decorator]  # torch's own
+@torch.no_grad()
 @one_thread()
 def predict_rows(net: torch.nn.Module, features: AnyArray) -> FloatArray:
     """Returns `[B, A]` what a network says of `[B, F]`, some rows at a time."""

@@ -23,9 +23,7 @@ class _Skipped(torch.nn.Module):
     def __init__(self, num_inputs: int, hidden: int, layers: int) -> None:
         super().__init__()
         sizes = [num_inputs, *[hidden] * layers]
-        self.linear = torch.nn.ModuleList(
-            torch.nn.Linear(before, after) for before, after in itertools.pairwise(sizes)
-        )
+        self.linear = torch.nn.ModuleList(torch.nn.Linear(before, after) for before, after in itertools.pairwise(sizes))
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
         for layer in self.linear:
@@ -74,11 +72,12 @@ class BranchNet(torch.nn.Module):
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         """Returns `[B, A]` for `[B, F]`: first the cards, 0 where there is none yet, then the other numbers."""
-        found = self.bets(features[:, self.layout.num_cards :])
+        joined = self.bets(features[:, self.layout.num_cards :])
         if self.cards is not None:
-            found = torch.cat([self.cards(self._embed(features)), found], dim=1)
-        hidden = self.trunk(found)
-        return self.head(torch.nn.functional.layer_norm(hidden, hidden.shape[1:]))
+            joined = torch.cat([self.cards(self._embed(features)), joined], dim=1)
+        hidden = self.trunk(joined)
+        found: torch.Tensor = self.head(torch.nn.functional.layer_norm(hidden, hidden.shape[1:]))
+        return found
 
     def _embed(self, features: torch.Tensor) -> torch.Tensor:
         """Returns `[B, groups * hidden]` sums of what the cards of each group are."""
@@ -113,7 +112,8 @@ class ResidualNet(torch.nn.Module):
         hidden = self.first(features)
         for norm, linear in zip(self.norm, self.linear, strict=True):
             hidden = hidden + torch.relu(linear(norm(hidden)))
-        return self.head(torch.nn.functional.layer_norm(hidden, hidden.shape[1:]))
+        found: torch.Tensor = self.head(torch.nn.functional.layer_norm(hidden, hidden.shape[1:]))
+        return found
 
 
 def make_net(

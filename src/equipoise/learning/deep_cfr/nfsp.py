@@ -89,7 +89,7 @@ class NFSPLearner(DQNLearner):
         """Returns `[Q]` the actions of the largest values."""
         return super().strategy(0)
 
-    @torch.no_grad()  # type: ignore[untyped-decorator]  # torch's own
+    @torch.no_grad()
     def strategy(self, member: int = 0) -> FloatArray:
         """Returns `[Q]` the averages, which converge."""
         logits = self.policies(self.features)

@@ -86,7 +86,8 @@ class DeepCFRSettings:
         Steinberger 2019, "Single Deep Counterfactual Regret Minimization", for `player=values`.
     Symbols: T -> iterations; K -> traversals; M_V, M_Pi -> memories of `capacity` samples each.
     Departs from the paper: presets but `*-paper` are small: a residual network with layer norm in place of two
-        branches, targets divided by their spread, fewer steps of smaller batches at a rate that falls within a fit.
+        branches, targets divided by their spread, few steps at a rate that falls within a fit, each on the whole memory
+        where that is a batch of information sets or less (`is_whole`: what batches estimate, without their noise).
     Checked by: tests/learning/deep_cfr/.
 
     >>> DeepCFRSettings(traversals=100).traversals
@@ -110,6 +111,9 @@ class DeepCFRSettings:
     is_standardised: bool = False  # whether targets are divided by their spread
     steps: int = 4_000  # of each fit
     batch: int = 10_000  # samples of a step
+    is_whole: bool = (
+        False  # whether a step sees all that is remembered, where a batch has room for all places of a tree
+    )
     rate: float = 1e-3  # of Adam
     final_rate: float = 1.0  # share of it at the end of a fit, along a cosine
     clip: float = 1.0  # of a gradient's norm
@@ -191,8 +195,9 @@ SMALL: Final = DeepCFRSettings(
     network=Network.RESIDUAL,
     is_centred=True,
     is_standardised=True,
-    steps=250,
+    steps=200,
     batch=4_096,
+    is_whole=True,
     rate=3e-3,
     final_rate=0.05,
     policy_steps=1_500,

@@ -130,7 +130,7 @@ class TreeWalks:
     @property
     def num_features(self) -> int:
         """Returns the numbers by which networks know an information set."""
-        return self.table.shape[1]
+        return int(self.table.shape[1])
 
     def features(self, place: AnyArray) -> npt.NDArray[np.float32]:
         """Returns `[B, F]` zeros and ones: the letters of a text, and whose it is."""
