@@ -411,8 +411,10 @@ inline void walk_average(SamplingRun& run, int player) {
   }
 }
 
+// A traversal, and the path that keeps the average where that is not done on the way. `is_alone`: the path follows what
+// the traversal has changed, it is no part of the block.
 template <Scheme scheme>
-void sample_traversal(SamplingRun& run, int player) {
+void sample_traversal(SamplingRun& run, int player, bool is_alone) {
   run.traverser = player;
   run.scratch.stack_top = 0;  // not where a traversal that ran out of memory left it
   ++run.scratch.traversal;
@@ -421,6 +423,7 @@ void sample_traversal(SamplingRun& run, int player) {
   if (run.has_baselines()) run.learn_baselines();
   if (samples_opponents(scheme) && !run.averages_at_opponents()) {
     ++run.scratch.traversal;
+    if (is_alone) ++run.scratch.block;
     walk_average(run, player);
   }
 }
@@ -431,13 +434,13 @@ template <Scheme scheme>
 void sample_player(SamplingRun& run, int player, std::int64_t num_traversals) {
   ++run.scratch.block;
   if (num_traversals == 1) {
-    sample_traversal<scheme>(run, player);
+    sample_traversal<scheme>(run, player, true);
     return;
   }
   Random words = run.random;
   for (std::int64_t k = 0; k < num_traversals; ++k) {
     run.random = begin_stream(words.next());
-    sample_traversal<scheme>(run, player);
+    sample_traversal<scheme>(run, player, false);
   }
   run.random = words;
 }
@@ -476,7 +479,7 @@ void collect(SamplingRun& run, int player, const std::uint64_t* word, std::int64
   for (std::int64_t k = 0; k < count; ++k) {
     run.random = begin_stream(word[k]);
     collector.is_whole = true;
-    sample_traversal<scheme>(run, player);
+    sample_traversal<scheme>(run, player, false);
     is_whole[k] = collector.is_whole ? 1 : 0;
     if (is_recorded) continue;
     run.nodes_touched = 0;

@@ -88,6 +88,15 @@ def test_a_game_without_a_tree_is_trained_and_played(tmp_path):
     assert match.exit_code == 0, match.output
 
 
+def test_flop_holdem_on_a_small_deck_has_an_exact_curve(tmp_path):
+    deck = ["-p", "deck=JQKA/dhs", "-p", "max_raises=1,1", "-p", "stacks=50,50"]
+    settings = ["steps=2", "batch=8", "hidden=8", "policy_steps=2", "capacity=500", "traversals=4", "checks=1"]
+    result = train(tmp_path / "run", *deck, "--iterations", "1", "--json", game="flop_holdem", settings=settings)
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert 0.0 < found["exploitability_mbb"] == pytest.approx(500 * found["exploitability"])
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

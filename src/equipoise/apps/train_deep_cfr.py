@@ -22,6 +22,7 @@ from equipoise.core.pool import Pool
 from equipoise.games.base import Game
 from equipoise.games.parameters import parse_parameters
 from equipoise.games.registry import format_game
+from equipoise.learning.deep_cfr.measuring import HoldemMeasure, find_measure
 from equipoise.learning.deep_cfr.runs import KIND, NET, STATE, TABLES, check_same_settings
 from equipoise.learning.deep_cfr.settings import (
     PRESETS,
@@ -135,6 +136,8 @@ class _Session(TrainSession):
     net_file, state_file = NET, STATE
     method = "deep-cfr"
     _policy: Any = None  # a `PolicyFit` as it was last measured
+    _hands: HoldemMeasure | None = None
+    _was_sought = False  # whether there is one
 
     @property
     def test(self) -> str:
@@ -160,13 +163,22 @@ class _Session(TrainSession):
             return self._describe({Player.POLICY: self.trainer.evaluate().exploitability})
         self._policy = fit_policy(self.trainer)
         if self.trainer.average is None:
-            return {"nodes_touched": self.trainer.walks.nodes_touched}
+            return self._measure_hands()
         strategy = tabulate_policy(self._policy, self.trainer.walks)
         found = {
             Player.POLICY: self.trainer.evaluate(strategy).exploitability,
             Player.VALUES: self.trainer.evaluate().exploitability,
         }
         return self._describe(found)
+
+    def _measure_hands(self) -> dict[str, Any]:
+        """Returns figures of a game that has no tree: exact ones of hold'em on a small deck, else none."""
+        if not self._was_sought:
+            self._hands, self._was_sought = find_measure(self.game), True
+        if self._hands is None:
+            return {"nodes_touched": self.trainer.walks.nodes_touched}
+        found = self._hands.evaluate(lambda features, is_legal: self._policy.play(0, features, is_legal))
+        return self._describe({Player.POLICY: found.exploitability})
 
     def _describe(self, found: dict[Player, float]) -> dict[str, Any]:
         """Returns exploitabilities by what plays; that of the run's own player is the run's."""

@@ -11,9 +11,12 @@ from equipoise.games.base import ActionClass
 from equipoise.games.registry import make_game
 from equipoise.learning.deep_cfr.encoding import CardLayout, HoldemEncoder, TextEncoder, count_actions, find_encoder
 from equipoise.learning.deep_cfr.making import make_training, make_walks
+from equipoise.learning.deep_cfr.measuring import HoldemMeasure, find_measure
 from equipoise.learning.deep_cfr.rules_walks import RulesWalks
 from equipoise.learning.deep_cfr.settings import DeepCFRSettings, Network, Sampling
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.trees.history import build_history_tree
+from equipoise.trees.public_edges import read_policy
 from tests.reference.regrets import exact_regrets
 
 KUHN = make_game("kuhn")
@@ -70,6 +73,29 @@ def test_flop_holdem_trains_through_its_rules(sampling):
     assert run.average is None
     with pytest.raises(ConfigError, match="exact figures need a tree"):
         run.evaluate()
+
+
+def test_small_decks_are_measured_exactly():
+    game = make_game("holdem", deck="JQKA/dhs", bet_sizes="2,2", max_raises="1,1", big_blind=2, small_blind=1,
+                     last_street="flop", stacks="50,50")  # fmt: skip
+    measure = HoldemMeasure(game)
+    solver = CFRSolver(measure.tree)
+    solver.iterate(60)
+    average = solver.average_strategy()
+    played = np.zeros(measure.is_legal.shape)
+    begin = 0
+    for node, outputs, count in zip(measure.nodes, measure.outputs, measure.counts, strict=True):
+        played[begin : begin + count, outputs] = read_policy(measure.tree, node, average)
+        begin += count
+    found = measure.evaluate(lambda _features, _legal: played)
+    assert found.exploitability == pytest.approx(solver.evaluate().exploitability, abs=1e-12)
+    assert measure.evaluate(lambda _, legal: legal / legal.sum(axis=1, keepdims=True)).exploitability > 0.3
+    assert len(np.unique(measure.features, axis=0)) == len(measure.features)
+
+
+def test_full_decks_are_not_measured():
+    assert find_measure(FLOP) is None
+    assert find_measure(KUHN) is None
 
 
 def test_a_run_through_rules_goes_on_to_the_bit():

@@ -11,17 +11,18 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.core.errors import CheckpointError, GameTooLargeError
+from equipoise.core.errors import CheckpointError, ConfigError, GameTooLargeError
 from equipoise.core.files import StrPath
 from equipoise.core.tensor_files import load_tensors, save_tensors
 from equipoise.games.base import Game
+from equipoise.games.holdem.rules import Holdem
 from equipoise.learning.deep_cfr.encoding import CardLayout, Encoder, find_encoder
 from equipoise.learning.deep_cfr.fitting import NetRegressor, PolicyFit, load_tensors_into, predict_rows, soften
 from equipoise.learning.deep_cfr.nets import make_net
 from equipoise.learning.deep_cfr.nfsp import NFSPTraining
 from equipoise.learning.deep_cfr.rules_walks import RulesWalks
 from equipoise.learning.deep_cfr.runs import NET, DeepCFRRun
-from equipoise.learning.deep_cfr.settings import DeepCFRSettings, Learner
+from equipoise.learning.deep_cfr.settings import DeepCFRSettings, Learner, Player
 from equipoise.learning.deep_cfr.training import DeepCFR
 from equipoise.learning.deep_cfr.walks import TreeWalks, Walks
 from equipoise.learning.values.trunk import copy_weights
@@ -49,8 +50,13 @@ NET_FORMAT: Final = "equipoise policy network"
 
 
 def make_walks(game: Game[Any], settings: DeepCFRSettings, *, max_histories: int = MOST_HISTORIES) -> Walks:
-    """Returns a game as Deep CFR sees it: natively on its tree, or through its rules if that is too large."""
+    """Returns a game as Deep CFR sees it: natively on its tree, or through its rules if that is too large.
+
+    Hold'em is always walked through its rules: there networks are told cards and bets.
+    """
     rng = np.random.default_rng([settings.seed, 31])
+    if isinstance(game, Holdem):
+        return RulesWalks(game, settings, rng=rng)
     try:
         return TreeWalks(build_history_tree(game, max_histories=max_histories), settings, rng=rng)
     except GameTooLargeError:
@@ -67,6 +73,8 @@ def make_training(walks: Walks, settings: DeepCFRSettings) -> DeepCFR:
     >>> run.evaluate().exploitability > 0
     True
     """
+    if settings.player is Player.VALUES and not isinstance(walks, TreeWalks):
+        raise ConfigError("player=values needs a game whose tree fits: elsewhere a network of the average plays")
     seeds = np.random.SeedSequence([settings.seed, 37]).generate_state(walks.num_players).tolist()
     regressors = [NetRegressor(walks, settings, find_layout(walks), seed=seed) for seed in seeds]
     return DeepCFR(walks, settings, regressors)
