@@ -189,13 +189,13 @@ def change_settings(settings: DeepCFRSettings, given: Mapping[str, str]) -> Deep
 
 
 SMALL: Final = DeepCFRSettings(
-    iterations=150,
-    traversals=1_000,
+    iterations=200,
+    traversals=3_000,
     capacity=2_000_000,
     network=Network.RESIDUAL,
     is_centred=True,
     is_standardised=True,
-    steps=200,
+    steps=150,
     batch=4_096,
     is_whole=True,
     rate=3e-3,

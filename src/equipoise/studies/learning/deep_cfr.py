@@ -43,9 +43,9 @@ class DeepCFRConfiguration:
     games: tuple[str, ...] = (KUHN, LEDUC)
     seeds: int = 5
     kuhn_iterations: int = 60
-    leduc_iterations: int = 150
-    traversals: int = 1_000
-    steps: int = 250
+    leduc_iterations: int = 200
+    traversals: int = 3_000
+    steps: int = 150
     policy_steps: int = 1_500
     batch: int = 4_096
     marks: int = 5  # evaluations of each curve
