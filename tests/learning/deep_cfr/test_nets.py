@@ -65,6 +65,8 @@ def test_steps_may_see_the_whole_memory_if_a_batch_has_room():
     assert fit._merge_all(run.memories[0], 1.0) is None
     fit.settings = dataclasses.replace(TINY, is_whole=True)
     whole = fit._merge_all(run.memories[0], 1.0)
+    weight = whole.weight[:, None] * whole.is_legal
+    assert float((weight * whole.target**2).sum() / weight.sum()) == pytest.approx(1.0, abs=1e-5)
     assert len(whole.features) == len(np.unique(run.memories[0].columns["place"][: len(run.memories[0])]))
     fit.settings = dataclasses.replace(TINY, is_whole=True, batch=2)
     assert fit._merge_all(run.memories[0], 1.0) is None

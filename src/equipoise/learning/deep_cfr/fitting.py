@@ -53,6 +53,16 @@ class _Batch:
         self.target = torch.from_numpy((target / scale).astype(np.float32))
         self.weight = torch.from_numpy((weight / size).astype(np.float32))
 
+    def standardise(self) -> None:
+        """Divides targets by their spread, in which places count by their weight.
+
+        Means become small beside the samples' spread as players near an equilibrium, and it is means that are fitted.
+        """
+        weight = self.weight[:, None] * self.is_legal
+        spread = torch.sqrt((weight * self.target**2).sum() / weight.sum())
+        if spread > 0.0:
+            self.target = self.target / spread
+
 
 Loss = Callable[[torch.Tensor, _Batch], torch.Tensor]
 
@@ -123,7 +133,10 @@ class _Fit:
         if np.count_nonzero(np.bincount(memory.columns["place"][:size])) > self.settings.batch:
             return None
         everything = {name: column[:size] for name, column in memory.columns.items()}
-        return _Batch(self.walks, everything, scale=scale, is_merged=True)
+        batch = _Batch(self.walks, everything, scale=scale, is_merged=True)
+        if self.settings.is_standardised and not self.is_policy:
+            batch.standardise()
+        return batch
 
     def _find_scale(self, memory: ColumnMemory) -> float:
         """Returns what targets are divided by."""

@@ -108,7 +108,7 @@ class DeepCFRSettings:
     hidden: int = 64  # units of a layer
     layers: int = 3  # hidden ones, of a residual network
     is_centred: bool = False  # whether advantages are a level and differences of mean zero
-    is_standardised: bool = False  # whether targets are divided by their spread
+    is_standardised: bool = False  # whether targets are divided by their spread; of means, where a step sees all
     steps: int = 4_000  # of each fit
     batch: int = 10_000  # samples of a step
     is_whole: bool = (

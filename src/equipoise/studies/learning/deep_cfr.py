@@ -89,7 +89,7 @@ def _measure_seed(
     configuration: DeepCFRConfiguration, game: str, seed: int, marks: Sequence[int]
 ) -> Iterator[list[Point]]:
     from equipoise.learning.deep_cfr.making import make_training, make_walks  # noqa: PLC0415 - torch is an extra
-    from equipoise.learning.deep_cfr.nfsp import NFSPTraining  # noqa: PLC0415
+    from equipoise.learning.deep_cfr.nfsp import NFSPTraining  # noqa: PLC0415 - beside it
 
     settings = configuration.settings(game, seed)
     tree = load_or_build_history_tree(GAMES[game])
