@@ -72,6 +72,21 @@ def test_steps_may_see_the_whole_memory_if_a_batch_has_room():
     assert fit._merge_all(run.memories[0], 1.0) is None
 
 
+@pytest.mark.parametrize("is_centred", [False, True])
+def test_a_solved_head_is_where_the_gradient_is_zero(is_centred):
+    run = make_run(is_whole=True, solves_head=True, steps=3, hidden=3, is_centred=is_centred)
+    run.iterate(1)
+    fit = run.regressors[0].fitting
+    whole = fit._merge_all(run.memories[0], 1.0)
+    loss = fitting._find_advantage_loss(fit.net(whole.features), whole)
+    (slope,) = torch.autograd.grad(loss, [fit.net.head.last.bias])
+    assert loss.item() == pytest.approx(run.regressors[0].loss / 2.0, rel=1e-4)
+    assert loss.item() > 1e-3
+    assert slope.abs().max().item() < 1e-4
+    fit.net.head.overwrite(torch.zeros(2, 3), torch.zeros(2))
+    assert fitting._find_advantage_loss(fit.net(whole.features), whole).item() > 1.2 * loss.item()
+
+
 def test_a_new_regressor_says_zero_and_plays_uniformly():
     run = make_run()
     legal = np.ones((12, 2), bool)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError, NotConvergedError
 from equipoise.learning.columns import ColumnMemory
 from equipoise.learning.deep_cfr.encoding import CardLayout
-from equipoise.learning.deep_cfr.nets import make_net
+from equipoise.learning.deep_cfr.nets import BranchNet, ResidualNet, make_net
 from equipoise.learning.deep_cfr.settings import DeepCFRSettings
 from equipoise.learning.deep_cfr.walks import Walks
 from equipoise.learning.networks import one_thread
@@ -27,6 +27,7 @@ AnyArray = npt.NDArray[Any]
 
 ROWS_AT_ONCE: Final = 65_536
 SPREAD_SAMPLES: Final = 100_000
+RIDGE: Final = 1e-6  # share of the mean square of features that keeps the last layer's problem solvable
 
 
 class _Batch:
@@ -89,7 +90,7 @@ class _Fit:
         self.net = self._make()
         self.loss = math.nan
 
-    def _make(self) -> torch.nn.Module:
+    def _make(self) -> BranchNet | ResidualNet:
         seed = int(self.rng.integers(1 << 62))
         return make_net(self.settings, self.layout, self.walks.num_actions, is_policy=self.is_policy, seed=seed)
 
@@ -114,12 +115,33 @@ class _Fit:
             loss.backward()  # type: ignore[no-untyped-call]  # torch's own
             torch.nn.utils.clip_grad_norm_(self.net.parameters(), settings.clip)
             optimizer.step()
+        if whole is not None and settings.solves_head and not self.is_policy:
+            self._solve_head(whole)
+            with torch.no_grad():
+                loss = factor * find_loss(self.net(whole.features), whole)
         self.loss = loss.item()
         self.net.eval()
         if not math.isfinite(self.loss):
             raise NotConvergedError(
                 f"the loss is no number after {iteration:,} iterations: lower the rate, {settings.rate:g}"
             )
+
+    @torch.no_grad()
+    def _solve_head(self, batch: _Batch) -> None:
+        """Puts the last layer at the minimum of the loss on a batch, action by action (a linear problem)."""
+        hidden = self.net.last_features(batch.features).double()
+        if not torch.isfinite(hidden).all():
+            return  # the loss says so
+        inputs = torch.cat([hidden, torch.ones(len(hidden), 1, dtype=torch.float64)], dim=1)
+        rows = []
+        for action in range(batch.target.shape[1]):
+            root = torch.sqrt((batch.weight * batch.is_legal[:, action]).double())[:, None]
+            square = (root * inputs).T @ (root * inputs)
+            ridge = RIDGE * square.diagonal().mean().clamp(min=1e-300) * torch.eye(len(square), dtype=torch.float64)
+            wanted = (root * inputs).T @ (root[:, 0] * batch.target[:, action])
+            rows.append(torch.linalg.solve(square + ridge, wanted))
+        found = torch.stack(rows).float()
+        self.net.head.overwrite(found[:, :-1], found[:, -1])
 
     def _draw(self, memory: ColumnMemory, scale: float) -> _Batch:
         some = memory.draw(self.settings.batch, rng=self.rng)

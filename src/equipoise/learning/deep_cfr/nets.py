@@ -37,7 +37,7 @@ class _Head(torch.nn.Module):
 
     def __init__(self, hidden: int, num_actions: int, *, is_centred: bool) -> None:
         super().__init__()
-        self.is_centred = is_centred
+        self.is_centred, self.num_actions = is_centred, num_actions
         self.last = torch.nn.Linear(hidden, num_actions + is_centred)
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
@@ -46,6 +46,15 @@ class _Head(torch.nn.Module):
             return found
         differences = found[:, 1:]
         return found[:, :1] + differences - differences.mean(dim=1, keepdim=True)
+
+    def overwrite(self, weight: torch.Tensor, bias: torch.Tensor) -> None:
+        """Puts a layer `[A, hidden]`, `[A]` in the place of the present one."""
+        if self.is_centred:
+            weight = torch.cat([weight.mean(dim=0, keepdim=True), weight])
+            bias = torch.cat([bias.mean(dim=0, keepdim=True), bias])
+        with torch.no_grad():
+            self.last.weight.copy_(weight)
+            self.last.bias.copy_(bias)
 
 
 class BranchNet(torch.nn.Module):
@@ -72,12 +81,16 @@ class BranchNet(torch.nn.Module):
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         """Returns `[B, A]` for `[B, F]`: first the cards, 0 where there is none yet, then the other numbers."""
+        found: torch.Tensor = self.head(self.last_features(features))
+        return found
+
+    def last_features(self, features: torch.Tensor) -> torch.Tensor:
+        """Returns `[B, hidden]` what the head is given."""
         joined = self.bets(features[:, self.layout.num_cards :])
         if self.cards is not None:
             joined = torch.cat([self.cards(self._embed(features)), joined], dim=1)
         hidden = self.trunk(joined)
-        found: torch.Tensor = self.head(torch.nn.functional.layer_norm(hidden, hidden.shape[1:]))
-        return found
+        return torch.nn.functional.layer_norm(hidden, hidden.shape[1:])
 
     def _embed(self, features: torch.Tensor) -> torch.Tensor:
         """Returns `[B, groups * hidden]` sums of what the cards of each group are."""
@@ -109,16 +122,20 @@ class ResidualNet(torch.nn.Module):
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         """Returns `[B, A]` for `[B, F]`."""
+        found: torch.Tensor = self.head(self.last_features(features))
+        return found
+
+    def last_features(self, features: torch.Tensor) -> torch.Tensor:
+        """Returns `[B, hidden]` what the head is given."""
         hidden = self.first(features)
         for norm, linear in zip(self.norm, self.linear, strict=True):
             hidden = hidden + torch.relu(linear(norm(hidden)))
-        found: torch.Tensor = self.head(torch.nn.functional.layer_norm(hidden, hidden.shape[1:]))
-        return found
+        return torch.nn.functional.layer_norm(hidden, hidden.shape[1:])
 
 
 def make_net(
     settings: DeepCFRSettings, layout: CardLayout, num_actions: int, *, is_policy: bool = False, seed: int
-) -> torch.nn.Module:
+) -> BranchNet | ResidualNet:
     """Returns a new network of advantages, or of logits, whose weights follow from a seed."""
     is_centred = settings.is_centred and not is_policy
     with torch.random.fork_rng(devices=[]):

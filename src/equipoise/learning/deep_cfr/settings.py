@@ -87,7 +87,8 @@ class DeepCFRSettings:
     Symbols: T -> iterations; K -> traversals; M_V, M_Pi -> memories of `capacity` samples each.
     Departs from the paper: presets but `*-paper` are small: a residual network with layer norm in place of two
         branches, targets divided by their spread, few steps at a rate that falls within a fit, each on the whole memory
-        where that is a batch of information sets or less (`is_whole`: what batches estimate, without their noise).
+        where that is a batch of information sets or less (`is_whole`: what batches estimate, without their noise), and
+        the last layer solved in the end (`solves_head`).
     Checked by: tests/learning/deep_cfr/.
 
     >>> DeepCFRSettings(traversals=100).traversals
@@ -114,6 +115,7 @@ class DeepCFRSettings:
     is_whole: bool = (
         False  # whether a step sees all that is remembered, where a batch has room for all places of a tree
     )
+    solves_head: bool = False  # whether a fit of advantages on the whole memory ends with the best last layer there is
     rate: float = 1e-3  # of Adam
     final_rate: float = 1.0  # share of it at the end of a fit, along a cosine
     clip: float = 1.0  # of a gradient's norm
@@ -189,18 +191,20 @@ def change_settings(settings: DeepCFRSettings, given: Mapping[str, str]) -> Deep
 
 
 SMALL: Final = DeepCFRSettings(
-    iterations=200,
-    traversals=3_000,
-    capacity=2_000_000,
+    iterations=150,
+    traversals=5_000,
+    capacity=3_000_000,
     network=Network.RESIDUAL,
     is_centred=True,
     is_standardised=True,
-    steps=150,
+    hidden=128,
+    steps=100,
     batch=4_096,
     is_whole=True,
+    solves_head=True,
     rate=3e-3,
     final_rate=0.05,
-    policy_steps=1_500,
+    policy_steps=600,
 )
 
 PRESETS: Final[dict[str, DeepCFRSettings]] = {

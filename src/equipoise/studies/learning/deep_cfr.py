@@ -33,7 +33,7 @@ POLICY, VALUES, NFSP, TABLE = "Deep CFR", "single-network Deep CFR", "NFSP", "K-
 CURVES: Final = (POLICY, VALUES, NFSP, TABLE)
 NFSP_LEDUC: Final = 37.0  # mbb/h, a footnote of the thesis
 MBB: Final = 1000.0  # mbb/h in a chip
-SECONDS: Final = {KUHN: 0.6, LEDUC: 1.2}  # of an iteration of 250 steps, to say how much time is left
+SECONDS: Final = {KUHN: 0.6, LEDUC: 1.2}  # of an iteration, to say how much time is left
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,10 +43,10 @@ class DeepCFRConfiguration:
     games: tuple[str, ...] = (KUHN, LEDUC)
     seeds: int = 5
     kuhn_iterations: int = 60
-    leduc_iterations: int = 200
-    traversals: int = 3_000
-    steps: int = 150
-    policy_steps: int = 1_500
+    leduc_iterations: int = 150
+    traversals: int = 5_000
+    steps: int = 100
+    policy_steps: int = 600
     batch: int = 4_096
     marks: int = 5  # evaluations of each curve
     nfsp_games: int = 3  # games of NFSP for each traversal of Deep CFR: about as many histories

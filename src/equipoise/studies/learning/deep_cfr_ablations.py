@@ -83,10 +83,10 @@ class DeepCFRAblationsConfiguration:
     iterations: int = 100
     traversals: int = 1_000
     capacity: int = 100_000  # so small that memories are full long before the end
-    steps: int = 250
-    policy_steps: int = 1_500
+    steps: int = 100
+    policy_steps: int = 600
     batch: int = 4_096
-    hidden: int = 64
+    hidden: int = 128
     marks: int = 4  # evaluations of each curve
 
     def settings(self, curve: str, seed: int) -> DeepCFRSettings:
