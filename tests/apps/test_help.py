@@ -52,6 +52,20 @@ def test_every_command_can_be_quiet(equipoise, monkeypatch, words):
     assert "--quiet, -q" in equipoise(*words, "--help").out
 
 
+@pytest.mark.parametrize("words", PAGES, ids=" ".join)
+def test_one_thing_has_one_name(equipoise, monkeypatch, words):
+    monkeypatch.setenv("COLUMNS", "80")
+    page = equipoise(*words, "--help").out
+    listed = {name: short for name, short in re.findall(r"^│ (--[a-z-]+)(?:, (-\w))?", page, re.MULTILINE)}
+    assert listed.keys().isdisjoint({"--jobs", "--processes", "--cores", "--num-threads", "--num-workers"})
+    assert listed.get("--threads", "-t") == "-t"
+    assert listed.get("--workers", "-w") == "-w"
+
+
+def test_names_from_before_are_still_taken(equipoise):
+    assert "--workers must be at most 64, got '99'" in equipoise("serve", "--jobs", 99).err
+
+
 def test_usage_and_values_are_named(equipoise, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     page = equipoise("match", "--help").out

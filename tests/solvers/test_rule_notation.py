@@ -86,7 +86,7 @@ def test_bad_rules_say_what_is_wrong(text, message):
         parse_rule(text)
 
 
-@pytest.mark.parametrize("text", ["cfr", "lcfr", "initial", "lcfr(5000)", "initial(70)"])
+@pytest.mark.parametrize("text", ["cfr", "lcfr", "initial", "lcfr(5000)", "initial(70)", "floored(300)", "discounted"])
 def test_discounting_reads_back(text):
     assert format_discounting(parse_discounting(text)) == text
 
@@ -101,7 +101,16 @@ def test_bad_discounting_is_refused(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["partial", "rbp", "rbp(10)", "brp(25,0.1)", "brp(25,0,1)", "zero-reach-partial", "strict-zero-reach-rbp(2.5)"],
+    [
+        "partial",
+        "rbp",
+        "rbp(10)",
+        "brp(25,0.1)",
+        "brp(25,0,1)",
+        "zero-reach-partial",
+        "strict-zero-reach-rbp(2.5)",
+        "once-eager-zero-reach-rbp(1)",
+    ],
 )
 def test_prunings_read_back(text):
     assert format_pruning(parse_pruning(text)) == text

@@ -210,7 +210,7 @@ AGENTS: Mapping[str, AgentEntry] = {
         make=lambda game, path: load_agent(path, game),
         settings="PATH",
         has_file=True,
-        description="plays what `solve --out` wrote: a game's strategy, a spot, a blueprint",
+        description="plays what `solve` wrote: a game's strategy, a spot, a blueprint",
     ),
     "ismcts": AgentEntry(
         make=_make_ismcts,

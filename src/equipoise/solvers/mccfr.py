@@ -6,7 +6,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 import enum
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from equipoise.kernels.sampling import NO_NODE_LIMIT, SamplingArrays, SamplingKe
 from equipoise.kernels.skipping import SkipKind
 from equipoise.solvers.baselines import BaselineKey, Baselines, lay_out_baselines
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
+from equipoise.solvers.rules import DCFR
 from equipoise.solvers.sampled_pruning import SampledPruning, prune_tree
 from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
 from equipoise.trees.history import HistoryTree
@@ -29,6 +30,7 @@ __all__ = [
     "Discounting",
     "MCCFRConfig",
     "MCCFRSolver",
+    "PeriodFactors",
     "SampledRun",
     "Scheme",
     "check_plain",
@@ -46,6 +48,20 @@ class DiscountKind(enum.Enum):
     LINEAR = "linear"  # after period n everything is multiplied by n / (n + 1): period n weighs n
     INITIAL = "initial"  # after period 1, once, by a fixed factor
     ITERATIONS = "iterations"  # iteration t adds t times what it found, from the first on: no periods
+    FLOORED = "floored"  # as CFR+: negative regrets become 0, and period n of the average weighs n
+    DISCOUNTED = "discounted"  # as DCFR(3/2, 0, 2): positive and negative regrets and the average each by a factor
+
+
+UNEVEN: Final = frozenset((DiscountKind.FLOORED, DiscountKind.DISCOUNTED))  # negative regrets by another factor
+DISCOUNTED: Final = DCFR()
+
+
+class PeriodFactors(NamedTuple):
+    """What sums are multiplied by when a period ends."""
+
+    positive: float  # regrets above 0
+    negative: float  # other regrets
+    average: float
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +71,8 @@ class Discounting:
     Paper: Brown 2020, thesis section 3.1.5 [B20]: "Linear MCCFR" and "Initial Discount MCCFR".
     Symbols: n -> period, from 1.
     Departs from the paper: a period ends with the iteration in which its last node is touched, so that all players'
-        sums are discounted at the same moment.
+        sums are discounted at the same moment. CFR+ and DCFR, of which the text says that they do not help here, floor
+        and discount when a period ends, not in every iteration.
     Checked by: tests/solvers/test_mccfr.py.
     """
 
@@ -84,11 +101,25 @@ class Discounting:
     @property
     def has_periods(self) -> bool:
         """Returns whether sums are multiplied when periods end."""
-        return self.kind in (DiscountKind.LINEAR, DiscountKind.INITIAL)
+        return self.kind not in (DiscountKind.NONE, DiscountKind.ITERATIONS)
 
     def weights(self, iteration: int) -> tuple[float, float]:
         """Returns what the iteration after so many adds weighs, and how much more each following one."""
         return (iteration + 1.0, 1.0) if self.kind is DiscountKind.ITERATIONS else (1.0, 0.0)
+
+    def factors(self, period: int) -> PeriodFactors:
+        """Returns what regrets and averages are multiplied by when a period ends.
+
+        >>> Discounting(kind=DiscountKind.FLOORED).factors(1)
+        PeriodFactors(positive=1.0, negative=0.0, average=0.5)
+        """
+        if self.kind is DiscountKind.FLOORED:
+            return PeriodFactors(1.0, 0.0, period / (period + 1))
+        if self.kind is DiscountKind.DISCOUNTED:
+            discounts = DISCOUNTED.discounts(period + 1)  # which apply before the next period
+            return PeriodFactors(discounts.positive, discounts.negative, discounts.average_decay)
+        factor = self.factor(period)
+        return PeriodFactors(factor, factor, factor)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +149,11 @@ class MCCFRConfig:
             )
         if self.is_pruned and self.scheme is not Scheme.EXTERNAL:
             raise ConfigError(f"regrets prune external sampling alone, got {self.scheme_name} sampling")
+        if self.is_pruned and self.discounting.kind in UNEVEN:
+            raise ConfigError(
+                f"sampled runs that are pruned need negative regrets as they are, got {self.discounting.kind.value} "
+                "ones"
+            )
         if self.has_baselines and self.scheme not in (Scheme.EXTERNAL, Scheme.OUTCOME):
             raise ConfigError(f"baselines are for external and outcome sampling, got {self.scheme_name} sampling")
 
@@ -215,11 +251,17 @@ class SampledRun(abc.ABC, Generic[Tables]):
             node_limit = self.period * discounting.period_nodes if is_discounted else NO_NODE_LIMIT
             self.iteration += self._sample(goal - self.iteration, node_limit)
             while is_discounted and self.nodes_touched >= self.period * discounting.period_nodes:
-                factor = discounting.factor(self.period)
-                if factor != 1.0:
-                    for table in (self.tables.regret_sum, self.tables.strategy_sum, self.tables.missed):
-                        np.multiply(table, factor, out=table)
+                self._discount(discounting.factors(self.period))
                 self.period += 1
+
+    def _discount(self, factors: PeriodFactors) -> None:
+        regret = self.tables.regret_sum
+        if factors.positive == factors.negative:
+            for table in (regret, self.tables.missed):
+                _multiply(table, factors.positive)
+        else:
+            regret *= np.where(regret > 0, factors.positive, factors.negative).astype(regret.dtype)
+        _multiply(self.tables.strategy_sum, factors.average)
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
         """Returns the arrays from which the run goes on to the bit."""
@@ -234,6 +276,12 @@ class SampledRun(abc.ABC, Generic[Tables]):
         iteration, period = read_count(state, "iteration"), read_count(state, "period")
         overwrite_tables(name_tables(self.tables), state)
         self.iteration, self.period = iteration, period
+
+
+def _multiply(table: npt.NDArray[Any], factor: float) -> None:
+    """Multiplies a table in place."""
+    if factor != 1.0:
+        np.multiply(table, factor, out=table)
 
 
 def lay_out_for_sampling(tree: HistoryTree) -> SamplingArrays:
