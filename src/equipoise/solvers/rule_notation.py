@@ -104,6 +104,7 @@ SAMPLING_RULES: Mapping[str, DiscountKind] = {
     "cfr": DiscountKind.NONE,
     "lcfr": DiscountKind.LINEAR,
     "initial": DiscountKind.INITIAL,
+    "lcfr-each": DiscountKind.ITERATIONS,
     "floored": DiscountKind.FLOORED,
     "discounted": DiscountKind.DISCOUNTED,
 }
@@ -194,7 +195,7 @@ def _parse_arguments(text: str, owner: str, arguments: tuple[str, ...], inside: 
 
 
 def parse_discounting(text: str) -> Discounting:
-    """Returns the discounting of a sampled run: cfr, or another with the nodes in a period if wanted.
+    """Returns the discounting of a sampled run: cfr, lcfr-each, or another with the nodes in a period if wanted.
 
     >>> parse_discounting("lcfr(50000)").period_nodes
     50000
@@ -206,9 +207,10 @@ def parse_discounting(text: str) -> Discounting:
     if not parenthesis:
         return Discounting(kind=kind)
     numbers = parse_numbers(text, inside.removesuffix(")"))
-    if kind is DiscountKind.NONE or len(numbers) != 1 or not inside.endswith(")"):
-        known = ", ".join(f"{each}(NODES)" for each, other in SAMPLING_RULES.items() if other is not DiscountKind.NONE)
-        raise ParseError(f"a rule for sampling is cfr or one of {known}, got {text!r}")
+    if not Discounting(kind=kind).has_periods or len(numbers) != 1 or not inside.endswith(")"):
+        periodic = [each for each, other in SAMPLING_RULES.items() if Discounting(kind=other).has_periods]
+        known = ", ".join(f"{each}(NODES)" for each in periodic)
+        raise ParseError(f"a rule for sampling is cfr, lcfr-each or one of {known}, got {text!r}")
     return Discounting(kind=kind, period_nodes=parse_whole("nodes in a period", numbers[0]))
 
 

@@ -34,6 +34,8 @@ STUDIES: Mapping[str, Study[Any]] = LazyTable(
         "dcfr-goofspiel": "equipoise.studies.discounting.dcfr_goofspiel:DCFR_GOOFSPIEL",
         "dcfr-plus": "equipoise.studies.values.dcfr_plus:DCFR_PLUS",
         "dcfr-toy": "equipoise.studies.discounting.dcfr_toy:DCFR_TOY",
+        "deep-cfr": "equipoise.studies.learning.deep_cfr:DEEP_CFR",
+        "deep-cfr-ablations": "equipoise.studies.learning.deep_cfr_ablations:DEEP_CFR_ABLATIONS",
         "dynamic-thresholding": "equipoise.studies.pruning.dynamic_thresholding:DYNAMIC_THRESHOLDING",
         "fastest-rule": "equipoise.studies.discounting.fastest_rule:FASTEST_RULE",
         "gift-scaling": "equipoise.studies.search.gift_scaling:GIFT_SCALING",
