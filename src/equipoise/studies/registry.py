@@ -20,6 +20,7 @@ __all__ = ["STUDIES", "find_study"]
 STUDIES: Mapping[str, Study[Any]] = LazyTable(
     {
         "aivat": "equipoise.studies.evaluation.aivat:AIVAT",
+        "bet-size-optimisation": "equipoise.studies.parameters.bet_size_optimisation:BET_SIZE_OPTIMISATION",
         "blueprint-claims": "equipoise.studies.blueprints.claims:BLUEPRINT_CLAIMS",
         "brp": "equipoise.studies.pruning.brp:BRP",
         "bucketed-holdem": "equipoise.studies.sampling.bucketed_holdem:BUCKETED_HOLDEM",
@@ -61,8 +62,10 @@ STUDIES: Mapping[str, Study[Any]] = LazyTable(
         "rebel-leduc": "equipoise.studies.learning.rebel_games:REBEL_LEDUC",
         "rebel-liars-dice": "equipoise.studies.learning.rebel_games:REBEL_LIARS_DICE",
         "rebel-teh": "equipoise.studies.learning.rebel_teh:REBEL_TEH",
+        "regret-transfer": "equipoise.studies.parameters.regret_transfer:REGRET_TRANSFER",
         "rl-baselines": "equipoise.studies.learning.rl_baselines:RL_BASELINES",
         "rnr": "equipoise.studies.responses.rnr:RNR",
+        "saef": "equipoise.studies.parameters.saef:SAEF",
         "safe-search": "equipoise.studies.search.safe_search:SAFE_SEARCH",
         "scotland-yard": "equipoise.studies.learning.pog_yard:SCOTLAND_YARD",
         "self-improver": "equipoise.studies.blueprints.self_improver:SELF_IMPROVER",
