@@ -9,7 +9,7 @@ import pytest
 from equipoise.apps.commands import COMMANDS
 
 GROUPS = {
-    "train": ("values", "rebel", "pog", "blueprint"),
+    "train": ("values", "rebel", "pog", "deep-cfr", "blueprint"),
     "bench": ("tabular", "first-evening", "page", "decisions"),
 }
 MOST_TOGETHER = 10  # options under one heading

@@ -87,7 +87,7 @@ class SolveOptions(MachineOptions):
         "Where to keep it": ("out", "run", "resume", "overwrite", "keep", "plot", "json", "quiet"),
         "What it may take": ("dry_run", "yes", "threads", "precision", "max_histories"),
         "Hold'em spots": ("endgame", "menu", "lock", "lock_from", "at", "carry_from"),
-        "How": ("rule", "method", "form", "updates", "prune", "baseline", "seed"),
+        "How": ("rule", "method", "form", "updates", "prune", "baseline", "traversals", "seed"),
         "Against a response": ("against", "updates_per_response", "seat", "merge"),
         "From a strategy": ("warm_start", "warm_start_iterations", "warm_start_lambda", "warm_start_bound"),
     }
@@ -213,6 +213,12 @@ class SolveOptions(MachineOptions):
     baseline: Annotated[
         Guesses | None,
         typer.Option(help="Correct sampled values by guesses, one for each action of an information set or history."),
+    ] = None
+    traversals: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Of each player in an iteration of a method that samples, under one strategy.", metavar="K"
+        ),
     ] = None
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep strategy and run in this file.")] = None
     run: Annotated[

@@ -271,6 +271,7 @@ def make_config(game: Game[Any], request: RunRequest, saved: SolvedGame | None) 
         threads=request.num_threads if request.num_threads is not None else (before.threads if before else 1),
         warm_start=before.warm_start if before else None,
         baseline=request.baseline or (same.baseline if same else None),
+        traversals=request.traversals or (same.traversals if same else None),
         **against,
     )
 

@@ -49,6 +49,7 @@ class RunRequest:
     prune: str | None = None
     updates: str | None = None
     baseline: str | None = None
+    traversals: int | None = None
     against: str | None = None
     updates_per_response: int | None = None
     seat: int | None = None
@@ -100,7 +101,7 @@ class RunRequest:
 
     def _check_numbers(self) -> None:
         check_integer("max_histories", self.max_histories, 1)
-        for name, most in (("iterations", MOST_ITERATIONS), ("updates_per_response", None)):
+        for name, most in (("iterations", MOST_ITERATIONS), ("updates_per_response", None), ("traversals", None)):
             value = getattr(self, name)
             if value is not None and (most is None or not isinstance(value, int) or value <= most):
                 check_integer(name, value, 1)  # of too many iterations the driver speaks

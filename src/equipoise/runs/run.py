@@ -335,6 +335,7 @@ class Run(NotCopied, abc.ABC):
             "threads": config.threads,
             "warm_start": config.warm_start,
             "baseline": config.baseline,
+            "traversals": config.traversals,
             "stopped_by": None if self.stopped_by is None else str(self.stopped_by),
             "target": self.stopping.target,
             "values": None if exact is None else list(exact.values),

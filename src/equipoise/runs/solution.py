@@ -88,6 +88,7 @@ class SolveOptions(TypedDict, total=False):
     method: str | None
     prune: str | None
     baseline: str | None
+    traversals: int | None
     updates: str | None
     seed: int | None
     precision: str | None

@@ -72,7 +72,7 @@ FEWEST_MEASURED_ITERATIONS: Final = 8  # before which a slope says little of the
 MEASURED_SECONDS: Final = 10.0  # or so long
 MOST_SUGGESTED: Final = 3
 CARRIED_ITERATIONS: Final = 30  # that carried regrets stand for; of 0 to 264 the best on two locked turns
-GAME_OPTIONS: Final = ("form", "baseline")
+GAME_OPTIONS: Final = ("form", "baseline", "traversals")
 
 
 def prepare_spot(

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         Optimistic,
         PredictiveCFRPlus,
         Rule,
+        ScheduledDCFR,
         Thresholded,
     )
     from equipoise.solvers.saved_run import RunConfig, RunRecord
@@ -79,6 +80,7 @@ __all__ = [
     "Rule",
     "RunConfig",
     "RunRecord",
+    "ScheduledDCFR",
     "SolutionFile",
     "SolvedGame",
     "SolvedSpot",

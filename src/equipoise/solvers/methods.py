@@ -114,6 +114,7 @@ class Method:
     has_updates: bool = False  # whether players may be updated in turn or at once
     has_threads: bool = True
     has_baselines: bool = False  # whether sampled values may be corrected by guesses
+    has_traversals: bool = False  # whether an iteration may be several traversals of each player
     is_exact: bool = False  # one iteration is the whole of it
     is_sampled: bool = False
     has_vector: bool = False  # whether it sweeps public trees
@@ -174,6 +175,9 @@ def check_config(config: RunConfig) -> None:
     if config.baseline is not None and not method.has_baselines:
         able = ", ".join(name for name, one in METHODS.items() if one.has_baselines)
         raise ConfigError(f"method {config.method} has no `baseline`, got {config.baseline!r}; it is for {able}")
+    if config.traversals is not None and not method.has_traversals:
+        able = ", ".join(name for name, one in METHODS.items() if one.has_traversals)
+        raise ConfigError(f"method {config.method} has no `traversals`, got {config.traversals}; it is for {able}")
 
 
 def _check_pruned_cfr(config: RunConfig) -> None:
@@ -304,6 +308,7 @@ def _sampling_method(scheme: Scheme, description: str) -> Method:
             discounting=parse_discounting(config.rule),
             pruning=SampledPruning() if config.prune is None else parse_sampled_pruning(config.prune),
             baselines=_baselines(config),
+            traversals=config.traversals or 1,
         )
 
     def build(tree: HistoryTree | HoldemTree, config: RunConfig, locks: Sequence[NodeLock]) -> Any:
@@ -335,6 +340,7 @@ def _sampling_method(scheme: Scheme, description: str) -> Method:
         normalize_rule=lambda text: format_discounting(parse_discounting(text)),
         normalize_pruning=normalize if scheme is Scheme.EXTERNAL else None,
         has_baselines=scheme in (Scheme.EXTERNAL, Scheme.OUTCOME),
+        has_traversals=True,
         has_threads=False,
         is_sampled=True,
         has_holdem=scheme in (Scheme.EXTERNAL, Scheme.PUBLIC_CHANCE),
