@@ -19,6 +19,7 @@ from equipoise.solvers.mccfr import (
 )
 from equipoise.solvers.rules import CFR
 from equipoise.solvers.sampled_pruning import LIBRATUS
+from equipoise.solvers.treeless_mccfr import TreelessMCCFRSolver
 from equipoise.trees.history import build_history_tree
 
 KUHN = build_history_tree(make_game("kuhn"))
@@ -171,12 +172,29 @@ def test_periods_shorter_than_an_iteration_all_count():
     assert solver.tables.strategy_sum.sum() == pytest.approx(2 * (1 / 2) * (2 / 3) * (3 / 4))
 
 
-@pytest.mark.parametrize("kind", [kind for kind in DiscountKind if kind is not DiscountKind.NONE])
+@pytest.mark.parametrize("kind", [kind for kind in DiscountKind if Discounting(kind=kind).has_periods])
 def test_discounting_still_converges(kind):
     solver = make_solver(LEDUC, discounting=Discounting(kind=kind, period_nodes=50_000))
     solver.iterate(60_000)
     assert solver.evaluate().exploitability < 0.12
     assert solver.period > 20
+
+
+@pytest.mark.parametrize(("iterations", "traversals"), [(60_000, 1), (600, 100)])
+def test_iterations_that_weigh_their_number_converge(iterations, traversals):
+    solver = make_solver(LEDUC, discounting=Discounting(kind=DiscountKind.ITERATIONS), traversals=traversals)
+    solver.iterate(iterations)
+    assert solver.evaluate().exploitability < 0.12
+    assert solver.period == 1
+
+
+def test_several_traversals_are_not_pruned_and_not_for_rules_alone():
+    with pytest.raises(ConfigError, match="one traversal and one weight"):
+        MCCFRConfig(traversals=2, pruning=LIBRATUS)
+    with pytest.raises(ConfigError, match="are for history trees, got a game's rules"):
+        TreelessMCCFRSolver(make_game("kuhn"), MCCFRConfig(traversals=2), rng=np.random.default_rng(0))
+    with pytest.raises(ConfigError, match="traversals must be"):
+        MCCFRConfig(traversals=0)
 
 
 @pytest.mark.parametrize("scheme", list(Scheme))
