@@ -257,10 +257,12 @@ NB_MODULE(EQUIPOISE_MODULE, module) {
   bind_likely(module);
   bind_joint_law(module);
   bind_lines(module);
+  bind_parametric(module);
   bind_pruning(module);
   bind_public(module);
   bind_public_hooks(module);
   bind_responses(module);
+  bind_sized_leduc(module);
   bind_sampling(module);
   bind_steps(module);
   bind_treeplex(module);

@@ -121,11 +121,13 @@ void bind_ismcts(nb::module_& module);
 void bind_joint_law(nb::module_& module);
 void bind_learning(nb::module_& module);
 void bind_lines(nb::module_& module);
+void bind_parametric(nb::module_& module);
 void bind_policy(nb::module_& module);
 void bind_pruning(nb::module_& module);
 void bind_public_hooks(nb::module_& module);
 void bind_responses(nb::module_& module);
 void bind_sampling(nb::module_& module);
+void bind_sized_leduc(nb::module_& module);
 void bind_value_nets(nb::module_& module);
 
 }  // namespace equipoise

@@ -73,14 +73,20 @@ void bind_sampling(nb::module_& module) {
   nb::class_<BoundSkipping>(module, "Skipping")
       .def(nb::init<int, bool, const std::vector<double>&, std::int64_t, std::int64_t, Cards, Doubles>());
   nb::class_<SamplingCall>(module, "SamplingCall").def(nb::init<double, double, const nb::dict&>());
-  module.def("sampling_iterate", [](BoundSamplingForm& bound, int scheme, std::int64_t num_iterations,
-                                    std::int64_t node_limit, const BoundSkipping& skipping, const SamplingCall& call) {
+  nb::class_<Iterating>(module, "SamplingPlan")
+      .def("__init__", [](Iterating* self, std::int64_t num_iterations, std::int64_t node_limit,
+                          std::int64_t num_traversals, double first_weight, double weight_step) {
+        new (self) Iterating{num_iterations, node_limit, num_traversals, first_weight, weight_step};
+      },
+          nb::kw_only(), nb::arg("num_iterations"), nb::arg("node_limit"), nb::arg("num_traversals"),
+          nb::arg("first_weight"), nb::arg("weight_step"));
+  module.def("sampling_iterate", [](BoundSamplingForm& bound, int scheme, const Iterating& plan,
+                                    const BoundSkipping& skipping, const SamplingCall& call) {
     nb::gil_scoped_release release;
     std::int64_t done = 0;
     with_run(bound, skipping, call, [&](SamplingRun& run) {
-      done = with_scheme(static_cast<Scheme>(scheme), [&]<Scheme chosen>() {
-        return sample_iterations<chosen>(run, num_iterations, node_limit);
-      });
+      done = with_scheme(static_cast<Scheme>(scheme),
+                         [&]<Scheme chosen>() { return sample_iterations<chosen>(run, plan); });
     });
     return done;
   });
@@ -89,7 +95,7 @@ void bind_sampling(nb::module_& module) {
     nb::gil_scoped_release release;
     with_run(bound, skipping, call, [&](SamplingRun& run) {
       run.skips.begin_iteration(run.skipping, run.nodes_touched, run.random);
-      with_scheme(static_cast<Scheme>(scheme), [&]<Scheme chosen>() { sample_player<chosen>(run, player); });
+      with_scheme(static_cast<Scheme>(scheme), [&]<Scheme chosen>() { sample_player<chosen>(run, player, 1); });
     });
   });
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -49,12 +49,13 @@ class RunRequest:
     prune: str | None = None
     updates: str | None = None
     baseline: str | None = None
+    traversals: int | None = None
     against: str | None = None
     updates_per_response: int | None = None
     seat: int | None = None
     merge: str | None = None
     seed: int | None = None
-    threads: int | None = None
+    num_threads: int | None = None
     precision: str | None = None  # of a spot's tables
     keep: str | None = None  # of a game: last, or best, the evaluation with the lowest exploitability
     iterations: int | None = None
@@ -64,6 +65,14 @@ class RunRequest:
     max_histories: int = DEFAULT_MAX_HISTORIES
 
     __repr__ = settings_repr
+
+    @classmethod
+    def restore(cls, kept: Mapping[str, Any]) -> RunRequest:
+        """Returns the request that a run's folder keeps, also one written when a setting had another name."""
+        settings = {name: value for name, value in kept.items() if value is not None}
+        if "threads" in settings:  # the name of num_threads in older folders
+            settings.setdefault("num_threads", settings.pop("threads"))
+        return cls(**settings)
 
     def __post_init__(self) -> None:
         for name in ("rule", "method", "form", "prune", "updates", "baseline", "against", "merge", "precision"):
@@ -92,7 +101,7 @@ class RunRequest:
 
     def _check_numbers(self) -> None:
         check_integer("max_histories", self.max_histories, 1)
-        for name, most in (("iterations", MOST_ITERATIONS), ("updates_per_response", None)):
+        for name, most in (("iterations", MOST_ITERATIONS), ("updates_per_response", None), ("traversals", None)):
             value = getattr(self, name)
             if value is not None and (most is None or not isinstance(value, int) or value <= most):
                 check_integer(name, value, 1)  # of too many iterations the driver speaks
@@ -105,8 +114,8 @@ class RunRequest:
         check_flag("has_warm_start", self.has_warm_start)
         if self.seed is not None:
             check_integer("seed", self.seed, 0)
-        if self.threads is not None:
-            check_num_threads(self.threads)
+        if self.num_threads is not None:
+            check_num_threads(self.num_threads)
 
     def parse_target(self) -> float | None:
         """Returns the target in a game's unit of utility."""
@@ -136,18 +145,21 @@ def find_subject(
     """
     if endgame is None and (name is None or not is_spot_text(name)):
         if name is None:
-            raise ConfigError("name a game that `equipoise games` lists, a spot such as spot.toml, or --endgame FILE")
+            raise ConfigError("name a game that `equipoise games` lists, a spot such as spot.toml, or `endgame` FILE")
         if menu is not None:
-            raise ConfigError(f"--menu is for hold'em spots, and {name} is a game")
+            raise ConfigError(f"`menu` is for hold'em spots, and {name} is a game")
         if name.endswith(".eq"):
-            raise ConfigError(
-                f"{name} is a file with a result: name the game or the spot, and go on with --out {name} --resume"
-            )
-        return parse_game_options(name, parameters)
+            raise ConfigError(f"{name} is a file with a result: name the game or the spot that it is of")
+        try:
+            return parse_game_options(name, parameters)
+        except UnknownNameError as error:
+            if not name or not Path(name).exists():
+                raise
+            raise ConfigError(f"{error.args[0]}; there is a file {name}, but files of spots end in .toml") from None
     if list(parameters):
-        raise ConfigError("--parameter is for games; a spot has none")
+        raise ConfigError("parameters are for games; a spot has none")
     if endgame is not None and name is not None:
-        raise ConfigError(f"give one spot: {name} or --endgame {endgame}")
+        raise ConfigError(f"give one spot: {name} or `endgame` {endgame}")
     try:
         if endgame is None:
             assert name is not None
@@ -177,7 +189,7 @@ def find_named_game(name: str | None, parameters: Iterable[str] | None) -> Game[
     if name is not None:
         return parse_game_options(name, parameters or [])
     if parameters:
-        raise ConfigError("-p is for the game that --game names, and none is named")
+        raise ConfigError("parameters are for the game that `game` names, and none is named")
     return None
 
 

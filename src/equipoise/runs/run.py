@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.core.copying import NotCopied
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import StrPath
 from equipoise.core.formatting import format_duration, format_optional, format_utility
@@ -60,7 +61,7 @@ class RunSizes:
     why: str | None = None  # there is no exploitability
 
 
-class Run(abc.ABC):
+class Run(NotCopied, abc.ABC):
     """A solve under way.
 
     >>> from equipoise.runs import RunRequest, prepare_run
@@ -71,6 +72,7 @@ class Run(abc.ABC):
     ('kuhn · cfr+', 50)
     """
 
+    kept_by = "its `save` writes a file, or take a Solution"
     is_exact = False  # whether one iteration is the whole of it
     keeps_best = False  # whether the run goes back, when it ends, to the evaluation with the lowest exploitability
     typical_slope = 0.0  # of log-log curves, where experience says more than the first iterations
@@ -333,6 +335,7 @@ class Run(abc.ABC):
             "threads": config.threads,
             "warm_start": config.warm_start,
             "baseline": config.baseline,
+            "traversals": config.traversals,
             "stopped_by": None if self.stopped_by is None else str(self.stopped_by),
             "target": self.stopping.target,
             "values": None if exact is None else list(exact.values),

@@ -33,6 +33,7 @@ __all__ = [
     "PeriodFactors",
     "SampledRun",
     "Scheme",
+    "check_plain",
     "lay_out_for_sampling",
 ]
 
@@ -46,6 +47,7 @@ class DiscountKind(enum.Enum):
     NONE = "none"
     LINEAR = "linear"  # after period n everything is multiplied by n / (n + 1): period n weighs n
     INITIAL = "initial"  # after period 1, once, by a fixed factor
+    ITERATIONS = "iterations"  # iteration t adds t times what it found, from the first on: no periods
     FLOORED = "floored"  # as CFR+: negative regrets become 0, and period n of the average weighs n
     DISCOUNTED = "discounted"  # as DCFR(3/2, 0, 2): positive and negative regrets and the average each by a factor
 
@@ -96,6 +98,15 @@ class Discounting:
             return self.initial_factor
         return 1.0
 
+    @property
+    def has_periods(self) -> bool:
+        """Returns whether sums are multiplied when periods end."""
+        return self.kind not in (DiscountKind.NONE, DiscountKind.ITERATIONS)
+
+    def weights(self, iteration: int) -> tuple[float, float]:
+        """Returns what the iteration after so many adds weighs, and how much more each following one."""
+        return (iteration + 1.0, 1.0) if self.kind is DiscountKind.ITERATIONS else (1.0, 0.0)
+
     def factors(self, period: int) -> PeriodFactors:
         """Returns what regrets and averages are multiplied by when a period ends.
 
@@ -124,12 +135,18 @@ class MCCFRConfig:
     discounting: Discounting = dataclasses.field(default_factory=Discounting)
     pruning: SampledPruning = dataclasses.field(default_factory=SampledPruning)  # external sampling alone
     baselines: Baselines = dataclasses.field(default_factory=Baselines)  # external and outcome sampling
+    traversals: int = 1  # K: of each player in an iteration, under one strategy
 
     __repr__ = settings_repr
 
     def __post_init__(self) -> None:
         if not 0 < self.exploration <= 1:
             raise ConfigError(f"exploration must be above 0 and at most 1, got {self.exploration}")
+        check_integer("traversals", self.traversals, 1)
+        if self.is_pruned and not self.is_plain:
+            raise ConfigError(
+                "regrets prune iterations of one traversal and one weight, see traversals and discounting"
+            )
         if self.is_pruned and self.scheme is not Scheme.EXTERNAL:
             raise ConfigError(f"regrets prune external sampling alone, got {self.scheme_name} sampling")
         if self.is_pruned and self.discounting.kind in UNEVEN:
@@ -146,6 +163,11 @@ class MCCFRConfig:
         return self.scheme.name.lower().replace("_", " ")
 
     @property
+    def is_plain(self) -> bool:
+        """Returns whether every iteration is one traversal a player, and adds with the same weight as all others."""
+        return self.traversals == 1 and self.discounting.kind is not DiscountKind.ITERATIONS
+
+    @property
     def is_pruned(self) -> bool:
         """Returns whether actions are left out."""
         return self.pruning.kind is not SkipKind.NONE
@@ -154,6 +176,12 @@ class MCCFRConfig:
     def has_baselines(self) -> bool:
         """Returns whether values are corrected by guesses."""
         return self.baselines.key is not BaselineKey.NONE
+
+
+def check_plain(config: MCCFRConfig, place: str) -> None:
+    """Raises `ConfigError` unless iterations are single traversals of equal weight; others are for history trees."""
+    if not config.is_plain:
+        raise ConfigError(f"several traversals an iteration and rule lcfr-each are for history trees, got {place}")
 
 
 class SampledTables(Protocol):
@@ -217,7 +245,7 @@ class SampledRun(abc.ABC, Generic[Tables]):
         """Runs iterations and discounts the sums whenever a period ends."""
         check_integer("num_iterations", num_iterations, 0)
         discounting = self.config.discounting
-        is_discounted = discounting.kind is not DiscountKind.NONE
+        is_discounted = discounting.has_periods
         goal = self.iteration + num_iterations
         while self.iteration < goal:
             node_limit = self.period * discounting.period_nodes if is_discounted else NO_NODE_LIMIT
@@ -300,12 +328,12 @@ def draw_probabilities(tree: HistoryTree) -> tuple[IntArray, IntArray, FloatArra
 
 
 class MCCFRSolver(SampledRun[SamplingTables]):
-    """A run of Monte Carlo CFR: an iteration is one sampled traversal for every player.
+    """A run of Monte Carlo CFR: an iteration is one sampled traversal for every player, or several.
 
     Paper: Lanctot et al. 2009, "Monte Carlo Sampling for Regret Minimization in Extensive Games" (external and outcome
         sampling); Zinkevich et al. 2007 (chance sampling); Johanson et al. 2012, "Efficient Nash Equilibrium
         Approximation through Monte Carlo Counterfactual Regret Minimization" (public chance sampling); Brown 2020,
-        thesis section 2.3.6 [B20] for the form used here.
+        thesis section 2.3.6 [B20] for the form used here, and 4.1.5 for K traversals under one strategy.
     Symbols: r~ (2.23) -> what a traversal adds to regret_sum; Q -> what a traversal visits; q(z) -> divided out in
         `cf_reach` of native/sampling.hpp.
     Departs from the paper: the listings leave the average open; here, always with own reach: external sampling of two
@@ -358,6 +386,8 @@ class MCCFRSolver(SampledRun[SamplingTables]):
             node_limit=node_limit,
             skipping=self.skipping,
             baselines=self.baselines,
+            traversals=self.config.traversals,
+            weights=self.config.discounting.weights(self.iteration),
         )
 
     def average_strategy(self) -> FloatArray:
