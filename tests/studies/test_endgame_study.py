@@ -83,6 +83,7 @@ def test_a_statement_on_curves_is_judged_by_their_points():
     below = dataclasses.replace(above, least=0.0, most=1.0)
     assert compare_along(below, "p", measured, start=100).verdict is Verdict.DENIED
     assert compare_along(above, "q", measured, start=100).verdict is Verdict.NOT_MEASURED
+    assert compare_along(above, "p", measured, start=118).verdict is Verdict.NOT_MEASURED  # two points
 
 
 def test_claims_cover_both_papers_and_say_what_was_too_short(result):

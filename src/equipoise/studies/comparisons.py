@@ -14,6 +14,7 @@ from equipoise.studies.study import Claim, Measured, Verdict
 __all__ = ["Comparison", "Marks", "compare", "compare_along", "compare_means"]
 
 MOST_OF = 0.75  # of a curve's points
+FEWEST_POINTS = 3  # that are a curve
 NUM_ERRORS = 2.0  # standard errors beyond which a mean of sampled runs is told from a limit
 
 
@@ -92,7 +93,8 @@ def compare_along(comparison: Comparison, panel: str, measured: Measured, *, sta
     """Returns the verdict on a statement about two curves by all points that both have from a start on.
 
     Points are as far apart as the study measures them, evenly on a logarithmic axis: one mark, where curves may just
-    cross, decides nothing. Confirmed is what holds at three quarters of them, denied what holds at a quarter or less.
+    cross, decides nothing. Confirmed is what holds at three quarters of them, denied what holds at a quarter or less;
+    fewer than three points are no curve.
 
     >>> from equipoise.studies import Measured, Point
     >>> measured = Measured()
@@ -108,7 +110,7 @@ def compare_along(comparison: Comparison, panel: str, measured: Measured, *, sta
     at = [x for x, ratio in ratios.items() if ratio is not None]
     found = [ratio for ratio in ratios.values() if ratio is not None]
     num_held = sum(comparison.least <= ratio <= comparison.most for ratio in found)
-    if not found:
+    if len(found) < FEWEST_POINTS:
         verdict = Verdict.NOT_MEASURED
     elif num_held >= MOST_OF * len(found):
         verdict = Verdict.CONFIRMED

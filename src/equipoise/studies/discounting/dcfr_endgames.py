@@ -208,6 +208,7 @@ class EndgameConfiguration:
     turn_iterations: int = PUBLISHED_ITERATIONS  # of the endgames that begin on the turn
     river_iterations: int = PUBLISHED_ITERATIONS
     asymptote_iterations: int = PUBLISHED_ITERATIONS  # of CFR+ and LCFR on rivers, where they show the asymptote
+    spike_iterations: int = PUBLISHED_ITERATIONS  # of DCFR(3/2,-inf,2) on turns, where it may spike
     threads: int = 0  # 0: one per core
     precision: str = "float32"  # of full-width runs; sampled ones take float64
     sampled_nodes: int = SAMPLED_MARKS[-1]  # touched by each run of Monte Carlo CFR
@@ -217,7 +218,7 @@ class EndgameConfiguration:
     def __post_init__(self) -> None:
         if self.precision not in PRECISIONS:
             raise ConfigError(f"precision must be {' or '.join(PRECISIONS)}, got {self.precision!r}")
-        least = min(self.turn_iterations, self.river_iterations, self.asymptote_iterations)
+        least = min(self.turn_iterations, self.river_iterations, self.asymptote_iterations, self.spike_iterations)
         if least < 1:
             raise ConfigError(f"iterations must be at least 1, got {least}")
         if self.sampled_nodes < SAMPLED_MARKS[0] or self.sampled_runs < 1 or self.period_nodes < 1:
@@ -265,17 +266,12 @@ def measure(configuration: EndgameConfiguration) -> Iterator[Step]:
     full_cost = sum(panel.cost * panel.iterations for panel in panels) * len(RULES)
     sampled_cost = len(KINDS) * len(sampled) * configuration.sampled_runs * configuration.sampled_nodes * CELLS_PER_NODE
     share = full_cost / (full_cost + sampled_cost)
-    further = configuration.asymptote_iterations
-    rivers = [
-        dataclasses.replace(panel, iterations=further)
-        for panel in panels
-        if panel.iterations < further and panel.name not in SUBGAMES[:2]
-    ]
-    followed = {rule.name: solvers[rule.name] for rule in FOLLOWED}
     for step in measure_curves(panels, solvers, marks=MARKS, fine_from=CURVE_START):
         yield dataclasses.replace(step, fraction=share * step.fraction)
-    for step in measure_curves(rivers, followed, marks=MARKS, fine_from=CURVE_START):
-        yield dataclasses.replace(step, fraction=share)
+    for further, names in _followed(configuration, panels):
+        chosen = {name: solvers[name] for name in names}
+        for step in measure_curves(further, chosen, marks=MARKS, fine_from=CURVE_START):
+            yield dataclasses.replace(step, fraction=share)
     for step in measure_sampled_curves(
         sampled,
         marks=configuration.sampled_marks,
@@ -285,6 +281,20 @@ def measure(configuration: EndgameConfiguration) -> Iterator[Step]:
         seed=SEED,
     ):
         yield dataclasses.replace(step, fraction=share + (1 - share) * step.fraction)
+
+
+def _followed(
+    configuration: EndgameConfiguration, panels: Sequence[Panel[HoldemTree]]
+) -> Iterator[tuple[list[Panel[HoldemTree]], list[str]]]:
+    """Yields endgames with the rules that run for longer there than the others do."""
+    for is_turn, iterations, rules in (
+        (False, configuration.asymptote_iterations, FOLLOWED),
+        (True, configuration.spike_iterations, (FLOORED,)),
+    ):
+        chosen = [
+            panel for panel in panels if (panel.name in SUBGAMES[:2]) is is_turn and panel.iterations < iterations
+        ]
+        yield [dataclasses.replace(panel, iterations=iterations) for panel in chosen], [rule.name for rule in rules]
 
 
 def conclude(configuration: EndgameConfiguration, measured: Measured) -> Conclusion:
@@ -329,7 +339,9 @@ def conclude(configuration: EndgameConfiguration, measured: Measured) -> Conclus
         f"Curves are measured every 5 % from {CURVE_START} iterations on, so that peaks are measured, not what lies "
         "between two marks. What is said of NormalHedge and of optimism is judged by all those points, since single "
         "marks lie where curves cross; runs shorter than the papers' may still turn it.",
-        f"CFR+ and LCFR run on rivers to {configuration.asymptote_iterations:,} iterations, where the asymptote shows.",
+        f"CFR+ and LCFR run on rivers to {configuration.asymptote_iterations:,} iterations, where the asymptote shows, "
+        "and DCFR(3/2,-inf,2) on turns to "
+        f"{configuration.spike_iterations:,}, past the spike of Fig. 3.2.",
     )
     return Conclusion(rows=rows, claims=tuple(_claims(configuration, measured)), notes=notes)
 
@@ -406,8 +418,9 @@ DCFR_ENDGAMES: Final = Study(
     sizes={
         Size.QUICK: EndgameConfiguration(
             subgames=SUBGAMES[1:],  # an iteration of the first takes six times one of the second
-            turn_iterations=316,
-            river_iterations=3162,
+            turn_iterations=100,
+            river_iterations=1000,
+            spike_iterations=400,
             sampled_nodes=20_000_000,
             sampled_runs=1,
         ),
