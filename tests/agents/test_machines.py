@@ -178,7 +178,7 @@ def test_machines_say_what_they_train() -> None:
     machine = MACHINES["baby-tartanian8"]
     few, many = machine.find_spec("cpu", 0).menu, machine.find_spec("cpu", 1).menu
     assert few.split("; ")[0].removeprefix("oop: ") == many.split("; ")[1].removeprefix("ip: ")
-    with pytest.raises(ConfigError, match="--seat 0 or --seat 1"):
+    with pytest.raises(ConfigError, match="`seat` 0 or `seat` 1"):
         machine.find_spec("cpu")
     with pytest.raises(ConfigError, match="one for all seats"):
         MACHINES["libratus"].find_spec("cpu", 1)

@@ -40,6 +40,7 @@ BY_COMMAND = {  # where the same word stands for something else
     "reproduce": {"[NAME]": "coin-toss", "NAME": "coin-toss", "YOURS": "coin-toss"},
     "report": {"DIR": "report"},
     "train": {"DIR": "nets"},
+    "bench": {"FILE": "peers.toml"},
 }
 # amounts by the beginning of a command: options that replace its own
 AMOUNTS = {
@@ -49,6 +50,7 @@ AMOUNTS = {
     "train blueprint": {"--estimate": None},
     "train values": {"--samples": "24", "--steps": "4"},
     "train pog": {"--examples": "64", "--seeds": "1", "--simulations": "4", "--hours": "0.001"},
+    "train deep-cfr": {"--iterations": "2", "--traversals": "20", "--hours": "0.001"},
     "train rebel": {"--examples": "64", "--playthroughs": "2", "--hours": "0.001"},
     "bench tabular": {
         "--games": "kuhn",
@@ -148,7 +150,8 @@ def is_long(words):
     """Returns whether even the shortened command takes too long for the suite."""
     if words[0] == "reproduce" and len(words) > 1:
         return words[1] != "coin-toss"
-    is_trained = any(word.startswith("rebel:dice") for word in words)  # by a command of the page that is long
+    # by a command of the page that is long
+    is_trained = any(word.startswith(("rebel:dice", "deep-cfr:deep-leduc")) for word in words)
     starts = any(" ".join(words).startswith(start) for start in LONG)
     return is_trained or (starts and words != ["bench", "--signature"])
 

@@ -42,6 +42,7 @@ menu = "50%, a / a"
 oop = "AA, KK, QJs"
 ip = "QQ, AQ, 76s"
 """
+PEERS = f"""[other]\ncommand = ["{sys.executable}", "-c", 'print("{{\\"exploitability\\": 0}}")']\n"""
 OWN_GAME = "from equipoise.games.kuhn import Kuhn as MyGame\n"
 KITCHEN = (  # what a reader of a single sentence has from the page before
     "solve kuhn --iterations 50 --out kuhn.eq",
@@ -87,6 +88,7 @@ def kitchen(tmp_path_factory):
     shutil.copytree(ROOT / "docs" / "results", folder / "docs" / "results")  # studies write there
     (folder / "spot.toml").write_text(SPOT)
     (folder / "mine.py").write_text(OWN_GAME)
+    (folder / "peers.toml").write_text(PEERS)
     for line in KITCHEN:
         done = run_command(QUIET, folder, *line.split(), EQUIPOISE_CACHE="off")
         assert done.returncode == 0, f"{line}\n{done.stderr}"

@@ -14,6 +14,7 @@ from rich.console import Console
 from equipoise.apps.amount_units import Amounts, AmountUnit, format_percent
 from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.output import format_json, make_table, print_result, write_document
+from equipoise.apps.shared_options import Quiet
 from equipoise.apps.show_spot import format_columns
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.solve_options import Precision
@@ -84,7 +85,7 @@ class ReportOptions:
     csv: Annotated[bool, typer.Option("--csv", help="Write CSV to standard output.")] = False
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write JSON or CSV to this file instead.")] = None
     plot: Annotated[Path | None, typer.Option(help="Draw what both players do first (.png, .svg, .pdf).")] = None
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+    quiet: Quiet = False
 
 
 def report(options: ReportOptions) -> None:

@@ -25,6 +25,7 @@ from equipoise.abstraction.blueprints import (
 from equipoise.agents.bots import MACHINES
 from equipoise.apps.display import make_console
 from equipoise.apps.output import print_result, write_json
+from equipoise.apps.shared_options import Json, Quiet, ResumeOut
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.checkpoint import Kind, load
@@ -126,10 +127,10 @@ class TrainBlueprintOptions:
     threshold: Annotated[int, typer.Option(max=0, help="Regret in chips below which actions are left out.")] = -300_000
     seed: Annotated[int, typer.Option(min=0, help="Of deals.")] = 0
     estimate: Annotated[bool, typer.Option("--estimate", help="Say what it takes, and stop.")] = False
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with what is in --out.")] = False
+    resume: ResumeOut = False
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Train anew in --out.")] = False
-    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+    json: Json = False
+    quiet: Quiet = False
 
 
 def train_blueprint(options: TrainBlueprintOptions) -> None:
