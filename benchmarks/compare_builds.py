@@ -10,7 +10,9 @@ time of each build counts. `--calls` measures the second build alone: one iterat
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib
+import itertools
 import statistics
 import subprocess
 import sys
@@ -78,6 +80,36 @@ def solve_spot(street: str, rule: str, dtype: str) -> Iterate:
     return solver.iterate
 
 
+def solve_width(board: str, num_hands: int, dtype: str = "float32") -> Iterate:
+    """Returns iterations of DCFR over a spot with so many hands a side, spread evenly over all.
+
+    Two hundred are run first: lines that nobody takes are empty by then.
+    """
+    cards = find("parse_board", "equipoise.games.holdem.cards")(board)
+    kind, menu = (
+        find("Range", "equipoise.games.holdem.ranges"),
+        find("parse_menu", "equipoise.games.holdem.menu_notation"),
+    )
+    live = [index for index, hand in enumerate(itertools.combinations(range(52), 2)) if not set(hand) & set(cards)]
+    ranges = []
+    for player in (0, 1):
+        weights = [0.0] * 1326
+        for place in range(num_hands):
+            weights[live[(place * len(live) + player * len(live) // 2) // num_hands % len(live)]] = 1.0
+        ranges.append(kind(weights))
+    spot = find("HoldemSpot", "equipoise.games.holdem.spot")(
+        board=cards,
+        pot=100,
+        stacks=(300, 300) if len(cards) == 3 else (900, 900),
+        ranges=tuple(ranges),
+        menu=menu("67%, a" if len(cards) == 3 else "50%, 100%, a / 100%, a"),
+    )
+    tree = find("build_holdem_tree", "equipoise.trees.holdem.tree", "equipoise.trees.holdem")(spot)
+    solver: Any = find("CFRSolver", "equipoise.solvers.cfr")(tree, find_rule("DCFR"), dtype=dtype, **team)
+    solver.iterate(200 if len(cards) > 3 else 100)
+    return solver.iterate
+
+
 def solve_first_order(game: str) -> Iterate:
     """Returns iterations of the excessive gap technique."""
     tree = find("build_history_tree", "equipoise.trees.history")(find("make_game", "equipoise.games.registry")(game))
@@ -112,6 +144,15 @@ INPUTS: Final[Mapping[str, Callable[[], Iterate]]] = {
     "turn, float32": lambda: solve_spot("turn", "DCFR", "float32"),
     "turn, float64": lambda: solve_spot("turn", "DCFR", "float64"),
     "turn, int16": lambda: solve_spot("turn", "DCFR", "int16"),
+    **{
+        f"{street} of {num_hands}": functools.partial(solve_width, board, num_hands)
+        for street, board, widths in (
+            ("river", "Ks 8d 4h 2c Td", (60, 300)),
+            ("turn", "Ks 8d 4h 2c", (30, 60, 150, 300)),
+            ("flop", "Ks 8d 4h", (30, 60, 150)),
+        )
+        for num_hands in widths
+    },
 }
 
 
@@ -162,7 +203,7 @@ def choose_count(build: Build) -> int:
 
 def compare(before: Build, after: Build, names: list[str], repeats: int) -> None:
     """Prints microseconds an iteration of both builds and their ratio."""
-    say(f"{'input':32} {'before us':>10} {'after us':>10} {'ratio':>7} {'of medians':>11}")
+    say(f"{'input':32} {'before us':>11} {'after us':>11} {'ratio':>7} {'of medians':>11}")
     for name in names:
         for build in (before, after):
             build.ask(name)
@@ -171,7 +212,7 @@ def compare(before: Build, after: Build, names: list[str], repeats: int) -> None
         first, second = zip(*seconds, strict=True)
         medians = statistics.median(second) / statistics.median(first)
         low, high = min(first) / count * 1e6, min(second) / count * 1e6
-        say(f"{name:32} {low:10.2f} {high:10.2f} {high / low:7.3f} {medians:11.3f}")
+        say(f"{name:32} {low:11.2f} {high:11.2f} {high / low:7.3f} {medians:11.3f}")
 
 
 def compare_calls(build: Build, names: list[str], repeats: int) -> None:

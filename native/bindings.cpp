@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The native module: array views in, array views out. Shapes and dtypes are checked by the Python wrappers in
 // equipoise.kernels, which are the only importers.
-#include <algorithm>
 #include <map>
 #include <vector>
 
 #include "bindings.hpp"
-#include "cardsets.hpp"
-#include "elementary.hpp"
-#include "equity.hpp"
-#include "handeval.hpp"
 #include "history.hpp"
 #include "likely.hpp"
-#include "products.hpp"
 #include "public_bindings.hpp"
-#include "sampling_bindings.hpp"
 #include "steps.hpp"
 #include "treeplex.hpp"
 
@@ -190,89 +183,6 @@ void bind_public(nb::module_& module) {
   bind_sweeps(form);
 }
 
-// What a run of sampled traversals reads and writes.
-struct SamplingCall {
-  double exploration, rate;
-  NamedArrays arrays;
-  MutableDoubles regret_sum, strategy_sum, missed, guess;
-  MutableWords random, nodes_touched, num_skipped;
-  Ints edge_guess;
-
-  SamplingCall(double explored, double guess_rate, const nb::dict& given)
-      : exploration(explored),
-        rate(guess_rate),
-        arrays(given),
-        regret_sum(arrays.view<MutableDoubles>("regret_sum")),
-        strategy_sum(arrays.view<MutableDoubles>("strategy_sum")),
-        missed(arrays.view<MutableDoubles>("missed")),
-        guess(arrays.view<MutableDoubles>("baseline")),
-        random(arrays.view<MutableWords>("random_words")),
-        nodes_touched(arrays.view<MutableWords>("nodes_touched")),
-        num_skipped(arrays.view<MutableWords>("num_skipped")),
-        edge_guess(arrays.view<Ints>("edge_guess")) {
-    arrays.check_all_asked();
-  }
-};
-
-// Runs `work` on a run whose generator and counters come from, and go back to, the given words.
-template <typename Work>
-void with_run(BoundSamplingForm& bound, const BoundSkipping& skipping, const SamplingCall& call, Work&& work) {
-  std::uint64_t* state = call.random.data();
-  SamplingRun run{.form = bound.form,
-                  .scratch = bound.scratch,
-                  .exploration = call.exploration,
-                  .regret_sum = call.regret_sum.data(),
-                  .strategy_sum = call.strategy_sum.data(),
-                  .random = Random{{state[0], state[1], state[2], state[3]}},
-                  .nodes_touched = static_cast<std::int64_t>(*call.nodes_touched.data()),
-                  .skipping = skipping.rule,
-                  .missed = call.missed.size() > 0 ? call.missed.data() : nullptr,
-                  .skips = {.num_skipped = static_cast<std::int64_t>(*call.num_skipped.data())},
-                  .baselines = {.edge_guess = call.edge_guess.size() > 0 ? call.edge_guess.data() : nullptr,
-                                .num_guesses = static_cast<std::int64_t>(call.guess.shape(1)),
-                                .rate = call.rate,
-                                .guess = call.guess.data()}};
-  work(run);
-  for (int word = 0; word < 4; ++word) state[word] = run.random.state[word];
-  *call.nodes_touched.data() = static_cast<std::uint64_t>(run.nodes_touched);
-  *call.num_skipped.data() = static_cast<std::uint64_t>(run.skips.num_skipped);
-}
-
-void bind_sampling(nb::module_& module) {
-  nb::class_<BoundSamplingForm>(module, "SamplingForm").def(nb::init<const nb::dict&, std::int64_t>());
-  module.def("sampling_depth", [](Ints first_edge, Ints edge_child) {
-    return find_depth(first_edge.data(), edge_child.data(), static_cast<std::int64_t>(first_edge.size()) - 1);
-  },
-      nb::kw_only(), nb::arg("first_edge"), nb::arg("edge_child"));
-  module.def("sampling_accumulate_chance", [](Ints first_edge, Doubles edge_probability, MutableDoubles out) {
-    accumulate_chance(first_edge.data(), edge_probability.data(), static_cast<std::int64_t>(first_edge.size()) - 1,
-                      out.data());
-  },
-      nb::kw_only(), nb::arg("first_edge"), nb::arg("edge_probability"), nb::arg("out"));
-  nb::class_<BoundSkipping>(module, "Skipping")
-      .def(nb::init<int, bool, const std::vector<double>&, std::int64_t, std::int64_t, Cards, Doubles>());
-  nb::class_<SamplingCall>(module, "SamplingCall").def(nb::init<double, double, const nb::dict&>());
-  module.def("sampling_iterate", [](BoundSamplingForm& bound, int scheme, std::int64_t num_iterations,
-                                    std::int64_t node_limit, const BoundSkipping& skipping, const SamplingCall& call) {
-    nb::gil_scoped_release release;
-    std::int64_t done = 0;
-    with_run(bound, skipping, call, [&](SamplingRun& run) {
-      done = with_scheme(static_cast<Scheme>(scheme), [&]<Scheme chosen>() {
-        return sample_iterations<chosen>(run, num_iterations, node_limit);
-      });
-    });
-    return done;
-  });
-  module.def("sampling_traverse", [](BoundSamplingForm& bound, int scheme, int player, const BoundSkipping& skipping,
-                                     const SamplingCall& call) {
-    nb::gil_scoped_release release;
-    with_run(bound, skipping, call, [&](SamplingRun& run) {
-      run.skips.begin_iteration(run.skipping, run.nodes_touched, run.random);
-      with_scheme(static_cast<Scheme>(scheme), [&]<Scheme chosen>() { sample_player<chosen>(run, player); });
-    });
-  });
-}
-
 void bind_treeplex(nb::module_& module) {
   module.def("treeplex_weights",
              [](const BoundHistoryForm& bound, double scale, double growth, MutableDoubles weights) {
@@ -321,99 +231,6 @@ void bind_likely(nb::module_& module) {
              nb::arg("realization"), nb::arg("cfv"));
 }
 
-void bind_policy(nb::module_& module) {
-  module.def("apply_policy_map",
-             [](int policy_map, int fallback, double eta, double threshold, Doubles regret, MutableDoubles out) {
-               const int num_actions = static_cast<int>(regret.size());
-               const auto chosen = static_cast<Fallback>(fallback);
-               switch (static_cast<PolicyMap>(policy_map)) {
-                 case PolicyMap::hedge:
-                   hedge(eta, num_actions, regret.data(), out.data());
-                   break;
-                 case PolicyMap::normal_hedge:
-                   normal_hedge(chosen, num_actions, regret.data(), out.data());
-                   break;
-                 default:
-                   regret_matching(chosen, num_actions, regret.data(), out.data());
-               }
-               cut_small(threshold, num_actions, out.data());
-             },
-             nb::arg("policy_map"), nb::arg("fallback"), nb::arg("eta"), nb::arg("threshold"), nb::kw_only(),
-             nb::arg("regret"), nb::arg("out"));
-}
-
-void bind_cards(nb::module_& module) {
-  nb::class_<HandEvaluator>(module, "HandEvaluator")
-      .def("__init__",
-           [](HandEvaluator* self, std::uint32_t rank_mask, bool flush_beats_full_house, bool trips_beat_straight) {
-             new (self) HandEvaluator({rank_mask, flush_beats_full_house, trips_beat_straight});
-           });
-
-  module.def("hand_categories", [](const HandEvaluator& evaluator, Array<std::uint8_t> out) {
-    for (int strength = 0; strength < kNumStrengths; ++strength) {
-      out.data()[strength] = static_cast<std::uint8_t>(evaluator.category(strength));
-    }
-  });
-  module.def("evaluate_hands", [](const HandEvaluator& evaluator, Cards cards, Strengths out) {
-    const auto num_hands = static_cast<std::int64_t>(cards.shape(0));
-    nb::gil_scoped_release release;
-    switch (cards.shape(1)) {
-      case 5:
-        return evaluate_hands<5>(evaluator, cards.data(), num_hands, out.data());
-      case 6:
-        return evaluate_hands<6>(evaluator, cards.data(), num_hands, out.data());
-      default:
-        return evaluate_hands<7>(evaluator, cards.data(), num_hands, out.data());
-    }
-  });
-  module.def("evaluate_hole_cards", [](const HandEvaluator& evaluator, Cards boards, Cards hole_cards, Strengths out) {
-    const auto num_boards = static_cast<std::int64_t>(boards.shape(0));
-    const auto num_board = static_cast<std::int64_t>(boards.shape(1));
-    const auto num_hands = static_cast<std::int64_t>(hole_cards.shape(0));
-    nb::gil_scoped_release release;
-    for (std::int64_t i = 0; i < num_boards; ++i) {
-      evaluate_hole_cards(evaluator, boards.data() + i * num_board, static_cast<int>(num_board), hole_cards.data(),
-                          num_hands, out.data() + i * num_hands);
-    }
-  },
-      nb::arg("evaluator"), nb::kw_only(), nb::arg("boards"), nb::arg("hole_cards"), nb::arg("out"));
-  module.def("list_card_sets", [](Cards cards, int size, Cards permutations, Array<std::uint8_t> sets,
-                                  Array<std::uint8_t> counts) {
-    nb::gil_scoped_release release;
-    return CardSetLister(cards.data(), static_cast<int>(cards.size()), size, permutations.data(),
-                         static_cast<int>(permutations.shape(0)), sets.data(), counts.data())
-        .list();
-  },
-      nb::kw_only(), nb::arg("cards"), nb::arg("size"), nb::arg("permutations"), nb::arg("sets"), nb::arg("counts"));
-  module.def("accumulate_showdowns",
-             [](const HandEvaluator& evaluator, Cards hole_cards, Doubles first_reach, Doubles second_reach,
-                Cards boards, Doubles weights, MutableDoubles out) {
-               const auto num_hands = static_cast<std::int64_t>(hole_cards.shape(0));
-               nb::gil_scoped_release release;
-               accumulate_showdowns(evaluator, hole_cards.data(), num_hands, first_reach.data(), second_reach.data(),
-                                    boards.data(), weights.data(), static_cast<std::int64_t>(boards.shape(0)), out.data());
-             },
-             nb::arg("evaluator"), nb::kw_only(), nb::arg("hole_cards"), nb::arg("first_reach"),
-             nb::arg("second_reach"), nb::arg("boards"), nb::arg("weights"), nb::arg("out"));
-}
-
-void bind_arithmetic(nb::module_& module) {
-  module.def("multiply", [](Doubles first, Doubles second, MutableDoubles out) {
-    multiply(static_cast<std::int64_t>(first.shape(0)), static_cast<std::int64_t>(first.shape(1)),
-             static_cast<std::int64_t>(second.shape(1)), first.data(), second.data(), out.data());
-  },
-      nb::kw_only(), nb::arg("first"), nb::arg("second"), nb::arg("out"));
-  module.def("exponential", [](Doubles values, MutableDoubles out) {
-    std::transform(values.data(), values.data() + values.size(), out.data(), exponential);
-  },
-      nb::kw_only(), nb::arg("values"), nb::arg("out"));
-  module.def("logarithm", [](Doubles values, MutableDoubles out) {
-    std::transform(values.data(), values.data() + values.size(), out.data(), logarithm);
-  },
-      nb::kw_only(), nb::arg("values"), nb::arg("out"));
-  module.def("raise_to", [](double base, double exponent) { return raise(base, exponent); });
-}
-
 }  // namespace
 
 #ifndef EQUIPOISE_MODULE  // a portable wheel has this module several times, under a name for each instruction set
@@ -440,10 +257,12 @@ NB_MODULE(EQUIPOISE_MODULE, module) {
   bind_likely(module);
   bind_joint_law(module);
   bind_lines(module);
+  bind_parametric(module);
   bind_pruning(module);
   bind_public(module);
   bind_public_hooks(module);
   bind_responses(module);
+  bind_sized_leduc(module);
   bind_sampling(module);
   bind_steps(module);
   bind_treeplex(module);

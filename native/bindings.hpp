@@ -14,7 +14,6 @@
 
 #include "random.hpp"
 #include "rule.hpp"
-#include "sampled_pruning.hpp"
 
 namespace nb = nanobind;
 
@@ -99,28 +98,6 @@ class NamedArrays {
   std::set<std::string> asked_;
 };
 
-// Keeps the arrays alive that its rule points into.
-struct BoundSkipping {
-  Skipping rule;
-  Cards may_skip;
-  Doubles rise;
-
-  BoundSkipping(int kind, bool is_weighted, const std::vector<double>& numbers, std::int64_t first_node,
-                std::int64_t end_node, Cards may_skip_of, Doubles rise_of)
-      : may_skip(may_skip_of), rise(rise_of) {
-    rule = {.kind = static_cast<SkipKind>(kind),
-            .is_weighted = is_weighted,
-            .threshold = numbers[0],
-            .softness = numbers[1],
-            .probability = numbers[2],
-            .floor = numbers[3],
-            .first_node = first_node,
-            .end_node = end_node,
-            .may_skip = may_skip.data(),
-            .rise = rise.data()};
-  }
-};
-
 // Calls `work` with a generator that comes from, and goes back to, the given words.
 template <typename Work>
 void with_random(const MutableWords& words, Work&& work) {
@@ -130,9 +107,11 @@ void with_random(const MutableWords& words, Work&& work) {
   for (int word = 0; word < 4; ++word) state[word] = random.state[word];
 }
 
+void bind_arithmetic(nb::module_& module);
 void bind_belief_search(nb::module_& module);
 void bind_blueprint(nb::module_& module);
 void bind_buckets(nb::module_& module);
+void bind_cards(nb::module_& module);
 void bind_growing(nb::module_& module);
 void bind_holdem(nb::module_& module);
 void bind_holdem_leaves(nb::module_& module);
@@ -142,9 +121,13 @@ void bind_ismcts(nb::module_& module);
 void bind_joint_law(nb::module_& module);
 void bind_learning(nb::module_& module);
 void bind_lines(nb::module_& module);
+void bind_parametric(nb::module_& module);
+void bind_policy(nb::module_& module);
 void bind_pruning(nb::module_& module);
 void bind_public_hooks(nb::module_& module);
 void bind_responses(nb::module_& module);
+void bind_sampling(nb::module_& module);
+void bind_sized_leduc(nb::module_& module);
 void bind_value_nets(nb::module_& module);
 
 }  // namespace equipoise

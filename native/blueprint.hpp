@@ -101,6 +101,13 @@ inline void fill_rises(const BettingNode* nodes, std::int64_t num_nodes, const s
   }
 }
 
+// What a row plays now: in proportion to positive regrets, else all actions alike.
+inline void play_row(const std::int32_t* row, int num_actions, float* out) {
+  float sum = 0.0F;
+  for (int i = 0; i < num_actions; ++i) sum += out[i] = static_cast<float>(std::max(row[i], 0));
+  for (int i = 0; i < num_actions; ++i) out[i] = sum > 0.0F ? out[i] / sum : 1.0F / static_cast<float>(num_actions);
+}
+
 // One thread's traversals.
 template <typename Dealer>
 class BlueprintWalker {
@@ -112,12 +119,11 @@ class BlueprintWalker {
   // One deal: every player traverses, and walks for the average.
   void iterate(bool walks) {
     dealer_.draw(random_, deal_);
-    is_pruned_ = settings_.pruning != SkipKind::none &&
-                 (settings_.pruning != SkipKind::coin || random_.uniform() < settings_.probability);
+    is_pruned_ = draws_pruning();
     for (int player = 0; player < form_.num_players; ++player) {
       me_ = player;
       traverse(0, form_.posted[player]);
-      if (walks) walk_average();
+      if (walks) walk_average(form_.nodes);
     }
     ++counts.deals;
   }
@@ -125,7 +131,12 @@ class BlueprintWalker {
   const Random& random() const { return random_; }
   BlueprintCounts counts;
 
- private:
+ protected:
+  bool draws_pruning() {
+    return settings_.pruning != SkipKind::none &&
+           (settings_.pruning != SkipKind::coin || random_.uniform() < settings_.probability);
+  }
+
   // The block of a slot; 0 where the arena is full.
   std::uint32_t allocate(std::uint32_t slot) {
     const std::int64_t lines = form_.block_lines(slot);
@@ -202,11 +213,14 @@ class BlueprintWalker {
     }
     counts.skipped += std::popcount(skipped);
     for (int i = 0; i < num_actions; ++i) {
-      if ((skipped >> i & 1U) != 0) continue;
-      const std::int64_t regret = std::int64_t{row[i]} + std::lrintf((value[i] - mean) * settings_.scale);
-      row[i] = static_cast<std::int32_t>(std::clamp<std::int64_t>(regret, settings_.floor, kMaxRegret));
+      if ((skipped >> i & 1U) == 0) add_regret(row[i], value[i] - mean);
     }
     return mean;
+  }
+
+  void add_regret(std::int32_t& cell, float chips) const {
+    const std::int64_t regret = std::int64_t{cell} + std::lrintf(chips * settings_.scale);
+    cell = static_cast<std::int32_t>(std::clamp<std::int64_t>(regret, settings_.floor, kMaxRegret));
   }
 
   // Actions that this visit leaves out, as bits; never all of them.
@@ -260,15 +274,15 @@ class BlueprintWalker {
 
   // Own actions by the strategy, the others' all alike: an information set of the player is come to in proportion to the
   // player's own reach and to nothing else that changes, whatever the number of players. Adds the strategy to the average.
-  void walk_average() {
-    const BettingNode* node = form_.nodes;
+  // Ends where averages are not walked for any more, or nothing is to be learnt: null.
+  const BettingNode* walk_average(const BettingNode* node) {
     while (node->ending() == BettingEnd::none && node->street() < form_.walked_streets) {
       int action = 0;
       if (node->player() != me_) {
         action = static_cast<int>(draw_below(random_, static_cast<std::uint32_t>(node->num_actions())));
       } else {
         const std::uint32_t base = base_of(node->slot);
-        if (base == 0) return;
+        if (base == 0) return nullptr;
         const std::int32_t* row = row_of(*node, base);
         float sum = 0.0F;
         for (int i = 0; i < node->num_actions(); ++i) sum += static_cast<float>(std::max(row[i], 0));
@@ -278,10 +292,11 @@ class BlueprintWalker {
           average[i] += sum > 0.0F ? share / sum : 1.0F / static_cast<float>(node->num_actions());
         }
         action = sample(*node);
-        if (action == 0 && node->has_fold()) return;
+        if (action == 0 && node->has_fold()) return nullptr;
       }
       node = form_.nodes + node->first + action;
     }
+    return node;
   }
 
   const BlueprintForm& form_;
@@ -362,13 +377,6 @@ void for_each_row(const BlueprintForm& form, int num_threads, Work&& work) {
       }
     }
   });
-}
-
-// What a row plays now: in proportion to positive regrets, else all actions alike.
-inline void play_row(const std::int32_t* row, int num_actions, float* out) {
-  float sum = 0.0F;
-  for (int i = 0; i < num_actions; ++i) sum += out[i] = static_cast<float>(std::max(row[i], 0));
-  for (int i = 0; i < num_actions; ++i) out[i] = sum > 0.0F ? out[i] / sum : 1.0F / static_cast<float>(num_actions);
 }
 
 // Moves the means of streets that are not walked for towards what is played now, by a share in (0, 1].

@@ -6,6 +6,7 @@
 
 #include "bindings.hpp"
 #include "blueprint.hpp"
+#include "blueprint_clusters.hpp"
 #include "round_search.hpp"
 
 namespace equipoise {
@@ -200,6 +201,76 @@ void bind_train(nb::module_& module) {
   });
 }
 
+// Copies questions, which are four numbers each, into an array of bytes.
+template <typename Entry>
+nb::bytes as_bytes(const std::vector<Entry>& entries) {
+  return nb::bytes(entries.data(), entries.size() * sizeof(Entry));
+}
+
+const ClusterQuestion* as_questions(const Ints& rows) { return reinterpret_cast<const ClusterQuestion*>(rows.data()); }
+
+void bind_clusters(nb::module_& module) {
+  module.def("ask_clusters", [](const BoundBlueprint& bound, const BoundCards& deals, const BlueprintSettings& settings,
+                                Words words, std::int64_t first, std::int64_t walk_every, Array<std::uint8_t> hole) {
+    ClusterQuestions questions;
+    BlueprintCounts counts;
+    with_random(words, [&](Random& random) {
+      nb::gil_scoped_release release;
+      ClusterHead head(bound.form, settings, deals.tables, random);
+      for (std::int64_t deal = 0; deal < static_cast<std::int64_t>(hole.shape(0)); ++deal) {
+        const bool walks = walk_every != 0 && (first + deal) % walk_every == 0;
+        head.ask(static_cast<std::int32_t>(deal), walks, hole.data() + deal * 2 * bound.form.num_players, questions);
+      }
+      counts = head.counts;
+      random = head.random();
+    });
+    return nb::make_tuple(as_bytes(questions.asked), as_bytes(questions.walks), as_bytes(questions.taken), counts.touched);
+  },
+      nb::arg("bound"), nb::arg("deals"), nb::arg("settings"), nb::arg("words"), nb::arg("first"), nb::arg("walk_every"),
+      nb::kw_only(), nb::arg("hole"));
+  module.def("learn_from_clusters", [](const BoundBlueprint& bound, const BoundCards& deals,
+                                       const BlueprintSettings& settings, Cards hole, Cards taken,
+                                       Array<const float> values) {
+    nb::gil_scoped_release release;
+    ClusterHead head(bound.form, settings, deals.tables, Random{{1, 0, 0, 0}});
+    const float* value = values.data();
+    const std::uint8_t* action = taken.data();
+    for (std::int64_t deal = 0; deal < static_cast<std::int64_t>(hole.shape(0)); ++deal) {
+      head.learn(hole.data() + deal * 2 * bound.form.num_players, value, action);
+    }
+    return head.counts.is_full;
+  },
+      nb::arg("bound"), nb::arg("deals"), nb::arg("settings"), nb::kw_only(), nb::arg("hole"), nb::arg("taken"),
+      nb::arg("values"));
+  module.def("answer_for_cluster", [](const BoundBlueprint& bound, const BoundCards& deals,
+                                      const BlueprintSettings& settings, Words words, Cards flops, Cards hole, Ints asked,
+                                      Ints walks, Array<float> values, Array<std::int32_t> fits) {
+    BlueprintCounts counts;
+    with_random(words, [&](Random& random) {
+      nb::gil_scoped_release release;
+      ClusterWorker worker(bound.form, settings, deals.tables, random, flops.data(),
+                           static_cast<std::int64_t>(flops.shape(0)));
+      const ClusterQuestion* const all = as_questions(asked);
+      const ClusterQuestion* const all_walks = as_questions(walks);
+      std::size_t next = 0, next_walk = 0;
+      for (std::int32_t deal = 0; deal < static_cast<std::int32_t>(hole.shape(0)); ++deal) {
+        fits.data()[deal] = worker.deal(hole.data() + deal * 2 * bound.form.num_players);
+        for (; next < asked.shape(0) && all[next].deal == deal; ++next) {
+          values.data()[next] = fits.data()[deal] > 0 ? worker.answer(all[next]) : 0.0F;
+        }
+        for (; next_walk < walks.shape(0) && all_walks[next_walk].deal == deal; ++next_walk) {
+          if (fits.data()[deal] > 0) worker.walk(all_walks[next_walk]);
+        }
+      }
+      counts = worker.counts;
+      random = worker.random();
+    });
+    return as_tuple(counts);
+  },
+      nb::arg("bound"), nb::arg("deals"), nb::arg("settings"), nb::arg("words"), nb::kw_only(), nb::arg("flops"),
+      nb::arg("hole"), nb::arg("asked"), nb::arg("walks"), nb::arg("values"), nb::arg("fits"));
+}
+
 void bind_betting(nb::module_& module) {
   nb::class_<BoundMenus>(module, "BettingMenus").def(nb::init<const nb::dict&>());
   module.def("count_betting", [](const BoundMenus& bound) {
@@ -257,6 +328,7 @@ void bind_blueprint(nb::module_& module) {
   },
       nb::arg("bound"), nb::kw_only(), nb::arg("boards"), nb::arg("hole_cards"), nb::arg("buckets"),
       nb::arg("strengths"));
+  bind_clusters(module);
   nb::class_<BoundRound>(module, "RoundForm").def(nb::init<const nb::dict&, nb::object, int, std::uint32_t>());
   module.def("train_round", [](const BoundRound& bound, Words words, std::int64_t num_deals, int num_rollouts, float bias) {
     RoundCounts counts;

@@ -170,16 +170,28 @@ class CardDealer {
     std::array<std::int32_t, kNumStreets> num_within{};  // buckets of a cluster
   };
 
+  static constexpr std::array<int, kNumStreets> kBoardCards{0, 3, 4, 5};
+
   explicit CardDealer(const Tables& tables) : tables_(tables), deck_(tables.cards) {}
 
   void draw(Random& random, BucketDeal& deal) {
     const int num_board = kBoardCards[tables_.last_street];
-    const int count = num_board + 2 * tables_.num_players;
-    const auto size = static_cast<std::uint32_t>(deck_.size());
-    for (int i = 0; i < count; ++i) {
-      std::swap(deck_[i], deck_[static_cast<std::uint32_t>(i) + draw_below(random, size - static_cast<std::uint32_t>(i))]);
+    draw_cards(random, num_board + 2 * tables_.num_players,
+               [&](const std::uint8_t* cards) { look_up(cards, cards + num_board, deal); });
+  }
+
+  // Draws hole cards alone, and buckets of the street before any board.
+  void draw_hole(Random& random, std::uint8_t* hole, BucketDeal& deal) {
+    const int count = 2 * tables_.num_players;
+    draw_cards(random, count, [&](const std::uint8_t* cards) { std::copy_n(cards, count, hole); });
+    look_up_hole(hole, deal);
+  }
+
+  void look_up_hole(const std::uint8_t* hole, BucketDeal& deal) const {
+    for (int player = 0; player < tables_.num_players; ++player) {
+      const int hand = tables_.hand[hole[2 * player]][hole[2 * player + 1]];
+      deal.bucket[player][0] = tables_.rows[player][0].at(static_cast<std::size_t>(hand));
     }
-    look_up(deck_.data(), deck_.data() + num_board, deal);
   }
 
   // Of a board as long as the last street's and the hole cards of all players.
@@ -205,7 +217,20 @@ class CardDealer {
   }
 
  private:
-  static constexpr std::array<int, kNumStreets> kBoardCards{0, 3, 4, 5};
+  // Calls `read(cards)` with so many cards; the deck is in order again afterwards, so that a draw depends on nothing
+  // but its random numbers.
+  template <typename Read>
+  void draw_cards(Random& random, int count, Read&& read) {
+    std::array<std::uint8_t, 5 + 2 * kMaxBettors> other;
+    const auto size = static_cast<std::uint32_t>(deck_.size());
+    for (int i = 0; i < count; ++i) {
+      other[i] = static_cast<std::uint8_t>(i + draw_below(random, size - static_cast<std::uint32_t>(i)));
+      std::swap(deck_[i], deck_[other[i]]);
+    }
+    read(deck_.data());
+    for (int i = count - 1; i >= 0; --i) std::swap(deck_[i], deck_[other[i]]);
+  }
+
   const Tables& tables_;
   std::vector<std::uint8_t> deck_;
 };

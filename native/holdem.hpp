@@ -100,6 +100,7 @@ struct HoldemTask {
 // Buffers of one street, by player: reaches that leave the street, values that come back.
 template <typename Real>
 struct HoldemBuffers {
+  LiveLines live[2];  // by the player whose values are computed, for all boards below one
   std::vector<Real> flat_reach[2];
   std::vector<Real> fold_reach[2];
   std::vector<Real> own_reach[2];  // without the range's weights; what averages are weighted by
@@ -111,6 +112,7 @@ struct HoldemBuffers {
 template <typename Real>
 struct HoldemWorker {
   std::vector<HoldemBuffers<Real>> streets;
+  Ahead ahead;
   // of one tile, over slots or cells
   Pack<Real>* reach = nullptr;
   Pack<Real>* strategy = nullptr;
@@ -191,6 +193,7 @@ struct HoldemWorkspace {
       buffers.fold_reach[player].resize(folds);
       buffers.fold_value[player].resize(folds);
       if (!street.is_last) buffers.own_reach[player].resize(flats);
+      if (s > 0) buffers.live[player].prepare(street);
     }
   }
 };
@@ -238,7 +241,7 @@ class HoldemSweep {
               const HoldemStart& start, HoldemLeafGame<Real>* leaves = nullptr, HoldemFrontier* frontier = nullptr,
               HoldemPause<Real>* pause = nullptr)
       : form_(form), task_(task), workspace_(workspace), start_(start), leaves_(leaves), frontier_(frontier),
-        pause_(pause) {}
+        pause_(pause), asks_ahead_(count_table_bytes(form) > kCachedBytes) {}
 
   // The whole tree below the start, or as much of it as is done when a stop is asked for; called by every thread of the
   // team. Returns whether all of it was done.
@@ -249,6 +252,8 @@ class HoldemSweep {
   }
 
  private:
+  static constexpr std::int64_t kCachedBytes = 6 << 20;
+  static constexpr std::int64_t kAheadBytes = 8192;  // how far ahead tables are asked for
   static constexpr std::int32_t kBlockPacks = 8;  // 64 columns: the sums of 52 cards stay in the first-level cache
   using Vector = Pack<Real>;
 
@@ -259,6 +264,14 @@ class HoldemSweep {
   HoldemLeafGame<Real>* const leaves_;  // null: the tree goes down to the last street
   HoldemFrontier* const frontier_;      // likewise; values of the lines that leave come from outside
   HoldemPause<Real>* const pause_;      // null: nobody interrupts
+  const bool asks_ahead_;               // for tables; smaller ones are in the cache, and asking for them costs 4 %
+
+  static std::int64_t count_table_bytes(const HoldemForm& form) {
+    const HoldemBoard& last = form.boards[form.num_boards - 1];
+    const HoldemSide& side = last.sides[1];
+    const std::int64_t cells = side.first_cell + side.num_rows() * form.streets[last.street].num_cells[1];
+    return cells * static_cast<std::int64_t>(sizeof(Cell) + sizeof(typename AverageOf<Cell>::Type));
+  }
 
   // The team's board is the first thread's, every other one its own thread's.
   HoldemWorker<Real>& owner(std::int64_t board, HoldemWorker<Real>& worker) const {
@@ -280,11 +293,14 @@ class HoldemSweep {
     member.wait();
     for (int player = 0; player < 2; ++player) {
       if (!task_.is_active[player]) continue;
-      evaluate(TerminalKind::fold, board, player, street.folds, buffers.fold_reach[1 - player].data(),
-               buffers.fold_value[player].data(), member);
+      if (board.num_children) find_live(board, player, buffers, worker);
+      if (street.is_last && parent >= 0) look_ahead(board, player, worker.ahead);
+      evaluate(TerminalKind::fold, board, player, folds_of(board, parent, player, worker),
+               buffers.fold_reach[1 - player].data(), buffers.fold_value[player].data(), member, worker.ahead);
       if (street.is_last) {
-        evaluate(TerminalKind::showdown, board, player, street.flats, buffers.flat_reach[1 - player].data(),
-                 buffers.flat_value[player].data(), member);
+        evaluate(TerminalKind::showdown, board, player, flats_of(board, parent, player, worker),
+                 buffers.flat_reach[1 - player].data(), buffers.flat_value[player].data(), member, worker.ahead);
+        worker.ahead.finish();
       } else if (index != start_.board || board.num_children == 0) {
         auto& sums = worker.streets[board.street].flat_value[player];
         std::fill(sums.begin(), sums.end(), Real{0});
@@ -449,6 +465,52 @@ class HoldemSweep {
     }
   }
 
+  // --- lines that are left out: below a board, those that the other player of `player` reaches with no hand ---
+
+  void find_live(const HoldemBoard& board, int player, const HoldemBuffers<Real>& buffers, HoldemWorker<Real>& worker) {
+    const HoldemStreet& below = form_.streets[board.street + 1];
+    const std::int32_t packs = form_.streets[board.street].flats.num_packs;
+    LiveLines& live = worker.streets[board.street + 1].live[player];
+    const Real* const from = buffers.flat_reach[1 - player].data();
+    const std::int64_t num_rows = board.sides[1 - player].num_rows();
+    for (std::int32_t pack = 0; pack < packs; ++pack) {
+      Vector total{};
+      for (std::int64_t row = 0; row < num_rows; ++row) total += load_pack<Real>(from + (row * packs + pack) * kPackSize);
+      const std::int32_t first = pack * kPackSize, count = std::min(kPackSize, below.num_lines - first);
+      for (int i = 0; i < count; ++i) live.is_live[first + i] = total[i] > Real{0};
+    }
+    live.gather(below);
+  }
+
+  const HoldemEnds& flats_of(const HoldemBoard& board, std::int64_t parent, int player,
+                             const HoldemWorker<Real>& worker) const {
+    const HoldemStreet& street = form_.streets[board.street];
+    return parent < 0 || !street.is_last ? street.flats : worker.streets[board.street].live[player].flats.ends;
+  }
+
+  const HoldemEnds& folds_of(const HoldemBoard& board, std::int64_t parent, int player,
+                             const HoldemWorker<Real>& worker) const {
+    return parent < 0 ? form_.streets[board.street].folds : worker.streets[board.street].live[player].folds.ends;
+  }
+
+  // Lets what a player's update of a board begins with be asked for while terminals are evaluated.
+  void look_ahead(const HoldemBoard& board, int player, Ahead& ahead) const {
+    if (task_.purpose != HoldemPurpose::update || !asks_ahead_) return;
+    const HoldemSide& side = board.sides[player];
+    const std::int64_t size = side.num_tiles() * form_.streets[board.street].num_cells[player] * kPackSize;
+    const auto bytes = static_cast<std::int64_t>(size * sizeof(Cell));
+    ahead.set(task_.tables.regret_sum.cells + side.first_cell, bytes, task_.tables.strategy_sum.cells + side.first_cell,
+              bytes);
+  }
+
+  // Asks for what the next board's sweep begins with: the other player's strategy.
+  void ask_for_next(const HoldemBoard& board, int player) const {
+    const HoldemBoard* const next = &board + 1;  // most often
+    if (task_.purpose != HoldemPurpose::update || !asks_ahead_ || next == form_.boards + form_.num_boards) return;
+    const auto at = reinterpret_cast<std::uintptr_t>(task_.tables.regret_sum.cells + next->sides[1 - player].first_cell);
+    for (std::uintptr_t byte = 0; byte < kAheadBytes; byte += kCacheLine) ask_for<false>(at + byte);
+  }
+
   BlockLayout layout(const HoldemBoard& board, int player, const HoldemEnds& ends, const HoldemMember& member) const {
     // fewer columns a block where a team would have nothing to share
     const std::int32_t share = (ends.num_packs + member.size - 1) / member.size;
@@ -459,9 +521,10 @@ class HoldemSweep {
     return {side.num_rows(), ends.num_packs, std::max(ends.num_packs, 1)};
   }
 
-  BlockLayout flat_layout(const HoldemBoard& board, int player, const HoldemMember& member) const {
-    const HoldemStreet& street = form_.streets[board.street];
-    return street.is_last ? layout(board, player, street.flats, member) : row_layout(board.sides[player], street.flats);
+  BlockLayout flat_layout(const HoldemBoard& board, int player, const HoldemEnds& flats,
+                          const HoldemMember& member) const {
+    const bool is_last = form_.streets[board.street].is_last;
+    return is_last ? layout(board, player, flats, member) : row_layout(board.sides[player], flats);
   }
 
   // --- reach: from the entering lines down to the ends of the street ---
@@ -472,14 +535,16 @@ class HoldemSweep {
     const bool is_opponent = task_.is_active[1 - player] || frontier_;  // who values lines asks for both reaches
     const bool is_averaged = task_.is_active[player] && task_.writes_averages() && !street.is_last;
     const std::int64_t num_tiles = board.sides[player].num_tiles();
-    const BlockLayout flats = flat_layout(board, player, member);
-    const BlockLayout folds = layout(board, player, street.folds, member);
+    const HoldemEnds& flat_ends = flats_of(board, parent, 1 - player, worker);
+    const HoldemEnds& fold_ends = folds_of(board, parent, 1 - player, worker);
+    const BlockLayout flats = flat_layout(board, player, flat_ends, member);
+    const BlockLayout folds = layout(board, player, fold_ends, member);
     for (std::int64_t tile = member.begin(num_tiles); tile < member.end(num_tiles); ++tile) {
       if (is_opponent) {
         enter(board, parent, player, tile, false, worker);
         play(board, player, tile, worker);
-        leave(street.flats, player, flats, tile, worker, buffers.flat_reach[player].data());
-        leave(street.folds, player, folds, tile, worker, buffers.fold_reach[player].data());
+        leave(flat_ends, player, flats, tile, worker, buffers.flat_reach[player].data());
+        leave(fold_ends, player, folds, tile, worker, buffers.fold_reach[player].data());
       }
       if (is_averaged) {
         enter(board, parent, player, tile, true, worker);
@@ -577,7 +642,11 @@ class HoldemSweep {
     }
   }
 
+  // What is asked for ahead of play.
+  enum class Asking { nothing, sums, sums_and_averages };
+
   // Fills strategy and the slots of own actions.
+  template <Asking asking = Asking::sums>
   void play(const HoldemBoard& board, int player, std::int64_t tile, HoldemWorker<Real>& worker) const {
     const HoldemStreet& street = form_.streets[board.street];
     const HoldemPolicy<Cell>& policy = task_.policy[player];
@@ -585,14 +654,35 @@ class HoldemSweep {
     const bool is_plain = policy.policy_map == PolicyMap::regret_matching && !policy.last_regret.cells &&
                           policy.fallback == Fallback::uniform && locks.begin == locks.end;
     if (!is_plain) return play_by_rule(board, player, tile, locks, worker);
+    if (!asks_ahead_) return play_plain<Asking::nothing>(street, player, first_cell(board, player, tile), worker);
+    play_plain<asking>(street, player, first_cell(board, player, tile), worker);
+  }
+
+  // The same in proportion to positive regrets alone. Asks for sums some way ahead, and as far ahead for averages.
+  template <Asking asking>
+  void play_plain(const HoldemStreet& street, int player, std::int64_t first, HoldemWorker<Real>& worker) const {
     // pointers of its own: as far as the compiler knows, packs are stored anywhere
-    const Cell* const sums = policy.sums.cells + first_cell(board, player, tile);
+    const Cell* const sums = task_.policy[player].sums.cells + first;
+    const auto sums_ahead = reinterpret_cast<std::uintptr_t>(sums) + kAheadBytes;
+    [[maybe_unused]] std::uintptr_t averages_ahead = 0;
+    if constexpr (asking == Asking::sums_and_averages) {
+      averages_ahead = reinterpret_cast<std::uintptr_t>(task_.tables.strategy_sum.cells + first) + kAheadBytes;
+    }
     Vector* const reach = worker.reach;
     Vector* const actions = reach + street.num_lines;
     Vector* const strategy = worker.strategy;
     const HoldemNode* const end = street.nodes[player] + street.num_nodes[player];
     for (const HoldemNode* next = street.nodes[player]; next != end; ++next) {
       const HoldemNode node = *next;
+      if constexpr (asking != Asking::nothing) {
+        constexpr auto pack_bytes = static_cast<std::uintptr_t>(kPackSize * sizeof(Cell));
+        constexpr int step = std::max<int>(kCacheLine / pack_bytes, 1);
+        for (int a = 0; a < node.num_actions; a += step) {
+          const std::uintptr_t at = static_cast<std::uintptr_t>(node.first_cell + a) * pack_bytes;
+          ask_for<false>(sums_ahead + at);
+          if constexpr (asking == Asking::sums_and_averages) ask_for<true>(averages_ahead + at);
+        }
+      }
       with_actions(node.num_actions, [&]<int fixed_actions>() {
         const int num_actions = fixed_actions > 0 ? fixed_actions : node.num_actions;
         const Vector arriving = reach[node.source];
@@ -714,7 +804,7 @@ class HoldemSweep {
   // --- terminals ---
 
   void evaluate(TerminalKind kind, const HoldemBoard& board, int player, const HoldemEnds& ends, const Real* reach,
-                Real* value, const HoldemMember& member) const {
+                Real* value, const HoldemMember& member, Ahead& ahead) const {
     const BlockLayout from = layout(board, 1 - player, ends, member);
     const BlockLayout to = layout(board, player, ends, member);
     const HandList own = form_.hands(board, player), other = form_.hands(board, 1 - player);
@@ -723,7 +813,7 @@ class HoldemSweep {
     for (std::int32_t block = first; block < to.num_blocks(); block += member.size) {
       const double* const rake = ends.rake ? ends.rake + block * to.block_packs * kPackSize : nullptr;
       evaluate_block<Real>(kind, to.width(block), own, other, rake, reach + from.block_start(block),
-                           value + to.block_start(block));
+                           value + to.block_start(block), ahead);
     }
   }
 
@@ -733,17 +823,20 @@ class HoldemSweep {
                HoldemWorker<Real>& worker, const HoldemMember& member) {
     const HoldemStreet& street = form_.streets[board.street];
     const std::int64_t num_tiles = board.sides[player].num_tiles();
-    const BlockLayout flats = flat_layout(board, player, member);
-    const BlockLayout folds = layout(board, player, street.folds, member);
+    const HoldemEnds& flat_ends = flats_of(board, parent, player, worker);
+    const HoldemEnds& fold_ends = folds_of(board, parent, player, worker);
+    const BlockLayout flats = flat_layout(board, player, flat_ends, member);
+    const BlockLayout folds = layout(board, player, fold_ends, member);
     for (std::int64_t tile = member.begin(num_tiles); tile < member.end(num_tiles); ++tile) {
+      if (street.is_last && parent >= 0 && tile + 1 == num_tiles) ask_for_next(board, player);
       std::fill_n(worker.value, street.num_slots(player), Vector{});
-      add_values(board, player, street.folds, folds, tile, buffers.fold_value[player].data(), worker);
-      add_values(board, player, street.flats, flats, tile, buffers.flat_value[player].data(), worker);
+      add_values(board, player, fold_ends, folds, tile, buffers.fold_value[player].data(), worker);
+      add_values(board, player, flat_ends, flats, tile, buffers.flat_value[player].data(), worker);
       switch (task_.purpose) {
         case HoldemPurpose::update:
           if constexpr (kIsWritable<Real, Cell>) {
             enter(board, parent, player, tile, true, worker);
-            play(board, player, tile, worker);
+            play<Asking::sums_and_averages>(board, player, tile, worker);
             update(board, player, tile, worker);
           }
           break;

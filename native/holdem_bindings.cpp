@@ -91,6 +91,7 @@ struct BoundHoldemRun {
 struct BoundHoldemPauses {
   BoundHoldemPause<float> single_pause;
   BoundHoldemPause<double> double_pause, evaluation, viewing;
+  BoundHoldemPause<float> quick_evaluation;
 
   template <typename Real>
   BoundHoldemPause<Real>& of() {
@@ -106,6 +107,7 @@ struct BoundHoldemPauses {
     single_pause.pause.request.set(num_looks);
     double_pause.pause.request.set(num_looks);
     evaluation.pause.request.set(num_looks);
+    quick_evaluation.pause.request.set(num_looks);
     viewing.pause.request.set(num_looks);
   }
 };
@@ -163,22 +165,23 @@ void bind_holdem_run(nb::module_& module, const char* name) {
           nb::keep_alive<0, 7>(), nb::keep_alive<0, 8>(), nb::keep_alive<0, 9>());
 }
 
-template <typename Cell>
+// Values at the root, computed in `Real`.
+template <typename Real, typename Cell>
 void bind_holdem_evaluate(nb::module_& module, const char* name) {
   module.def(name, [](BoundHoldemForm& bound, bool is_best_response, bool respects_locks, Array<const Cell> sums,
                       int num_threads, const BoundHoldemHooks& given, const BoundHoldemLeaves& leaves,
                       BoundFrontier& frontier, MutableDoubles first_out, MutableDoubles second_out,
-                      BoundHoldemPause<double>& pause) {
+                      BoundHoldemPause<Real>& pause) {
     bool is_done = false;
     HoldemFrontier opened;
     HoldemFrontier* const lines = open_frontier(frontier, given, opened);
     {
       nb::gil_scoped_release release;
       const auto purpose = is_best_response ? HoldemPurpose::best_response : HoldemPurpose::expected_value;
-      bound.lend<double>(num_threads, [&](HoldemWorkspace<double>& workspace) {
-        is_done = evaluate_holdem<double, Cell>(bound.form, purpose, respects_locks, sums.data(), given.start,
-                                                num_threads, workspace, bound.crew,
-                                                begin_leaves<double>(leaves, num_threads).get(), lines, &pause.pause);
+      bound.lend<Real>(num_threads, [&](HoldemWorkspace<Real>& workspace) {
+        is_done = evaluate_holdem<Real, Cell>(bound.form, purpose, respects_locks, sums.data(), given.start,
+                                              num_threads, workspace, bound.crew,
+                                              begin_leaves<Real>(leaves, num_threads).get(), lines, &pause.pause);
         std::copy_n(workspace.root_value[0].data(), first_out.size(), first_out.data());
         std::copy_n(workspace.root_value[1].data(), second_out.size(), second_out.data());
       });
@@ -274,6 +277,7 @@ void bind_holdem(nb::module_& module) {
       .def_ro("float32", &BoundHoldemPauses::single_pause)
       .def_ro("float64", &BoundHoldemPauses::double_pause)
       .def_ro("evaluation", &BoundHoldemPauses::evaluation)
+      .def_ro("quick_evaluation", &BoundHoldemPauses::quick_evaluation)
       .def_ro("viewing", &BoundHoldemPauses::viewing);
   nb::class_<BoundHoldemForm>(module, "HoldemForm")
       .def(nb::init<const nb::dict&>());
@@ -281,9 +285,11 @@ void bind_holdem(nb::module_& module) {
   bind_holdem_run<float, float>(module, "HoldemRun_float32");
   bind_holdem_run<double, double>(module, "HoldemRun_float64");
   bind_holdem_run<float, std::int16_t>(module, "HoldemRun_int16");
-  bind_holdem_evaluate<float>(module, "holdem_evaluate_float32");
-  bind_holdem_evaluate<double>(module, "holdem_evaluate_float64");
-  bind_holdem_evaluate<std::uint16_t>(module, "holdem_evaluate_uint16");
+  bind_holdem_evaluate<double, float>(module, "holdem_evaluate_float32");
+  bind_holdem_evaluate<double, double>(module, "holdem_evaluate_float64");
+  bind_holdem_evaluate<double, std::uint16_t>(module, "holdem_evaluate_uint16");
+  bind_holdem_evaluate<float, float>(module, "holdem_evaluate_quickly_float32");
+  bind_holdem_evaluate<float, std::uint16_t>(module, "holdem_evaluate_quickly_uint16");
   bind_holdem_substitute<float>(module, "holdem_substitute_float32");
   bind_holdem_substitute<double>(module, "holdem_substitute_float64");
   bind_holdem_slots<std::uint16_t>(module, "holdem_slots_uint16");

@@ -59,6 +59,7 @@ struct BoundHoldemForm {
   NamedArrays arrays;
   std::vector<HoldemStreet> streets;
   std::vector<std::int64_t> first_block;
+  std::vector<std::uint64_t> held;
   Team crew;
   Spare<HoldemWorkspace<float>> float_workspace;
   Spare<HoldemWorkspace<double>> double_workspace;
@@ -69,12 +70,14 @@ struct BoundHoldemForm {
     static_assert(sizeof(HoldemLock) == 3 * sizeof(std::int32_t));
     const auto boards = arrays.view<Array<const std::int64_t>>("boards");
     streets = view_streets(arrays);
+    for (HoldemStreet& street : streets) street.find_lines();
     form.num_streets = static_cast<std::int32_t>(streets.size());
     form.streets = streets.data();
     form.num_boards = static_cast<std::int64_t>(boards.shape(0));
     form.boards = reinterpret_cast<const HoldemBoard*>(boards.data());
     number_blocks();
     form.cards = arrays.data<Cards>("cards");
+    note_cards();
     form.strength = arrays.data<Ints>("strength");
     form.same_hand = arrays.data<Ints>("same_hand");
     form.parent_row = arrays.data<Ints>("parent_row");
@@ -111,6 +114,17 @@ struct BoundHoldemForm {
       }
     }
     form.first_block = first_block.data();
+  }
+
+  void note_cards() {
+    for (std::int64_t b = 0; b < form.num_boards; ++b) {
+      for (const HoldemSide& side : form.boards[b].sides) {
+        std::uint64_t& cards = held.emplace_back(0);
+        const std::uint8_t* const first = form.cards + 2 * side.first_hand;
+        for (const std::uint8_t* card = first; card != first + 2 * side.num_hands; ++card) cards |= 1ull << *card;
+      }
+    }
+    form.held = held.data();
   }
 };
 

@@ -3,6 +3,7 @@
 #include "holdem_sampling.hpp"
 
 #include "holdem_bindings.hpp"
+#include "skipping_bindings.hpp"
 
 namespace equipoise {
 

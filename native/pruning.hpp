@@ -33,7 +33,11 @@ class PrunedRun : public PrunedWindows {
       } else {
         for (int player = 0; player < 2; ++player) face(player);
         for (int player = 0; player < 2; ++player) add_to_average(player);
-        for (int player = 0; player < 2; ++player) walk(player);
+        if (settings_.walks_once) {
+          walk_both();
+        } else {
+          for (int player = 0; player < 2; ++player) walk(player);
+        }
         for (int player = 0; player < 2; ++player) update(player);
       }
       end_iteration();
@@ -98,6 +102,62 @@ class PrunedRun : public PrunedWindows {
       } else {
         descend(children[a], reach, value + a);
       }
+    }
+  }
+
+  // Does what a walk of each player does, to the bit, in one that goes where either of them has to.
+  void walk_both() {
+    num_touched_ = 1;
+    const Paths paths{.reach = {1.0, 1.0}, .own = {&unowned_, &unowned_}, .goes = {true, true}};
+    if (settings_.kind == PruningKind::none) {
+      visit_both<false>(form_.cells.data(), paths);
+    } else {
+      visit_both<true>(form_.cells.data(), paths);
+    }
+    counters_.nodes_last_iteration += num_touched_;
+  }
+
+  // Where the walks of both players are at a node.
+  struct Paths {
+    double reach[2];  // of the player's opponent
+    double* own[2];   // value of the player's last sequence
+    bool goes[2];     // whether the player's walk comes here
+  };
+
+  template <bool is_pruning>
+  void visit_both(const PruningCell* node, const Paths& paths) {
+    const PruningCell* children = node + 1;
+    const int num_children = node->num_children;
+    const auto descend = [&](const PruningCell& child, const Paths& below) {
+      ++num_touched_;
+      if (child.link >= 0) {
+        visit_both<is_pruning>(form_.cells.data() + child.link, below);
+        return;
+      }
+      for (int player = 0; player < 2; ++player) {
+        if (below.goes[player]) *below.own[player] += child.weight * below.reach[player];
+      }
+    };
+    if (node->link < 0) {
+      for (int a = 0; a < num_children; ++a) descend(children[a], paths);
+      return;
+    }
+    const int actor = node->actor, other = 1 - actor;
+    const RegretRow row{nullptr, walked_[actor].row(node->link), num_children};
+    if (paths.goes[actor]) {
+      visited_[actor].insert(node->link);
+      row.reach() += node->weight * paths.reach[actor];
+    }
+    for (int a = 0; a < num_children; ++a) {
+      const double probability = row.strategy()[a];
+      Paths below = paths;
+      below.reach[other] = paths.reach[other] * probability;
+      below.own[actor] = row.value() + a;
+      if (is_pruning) {
+        below.goes[actor] = paths.goes[actor] && !std::signbit(probability);
+        below.goes[other] = paths.goes[other] && below.reach[other] != 0.0;
+      }
+      if (below.goes[actor] || below.goes[other]) descend(children[a], below);
     }
   }
 

@@ -54,7 +54,7 @@ void bind_pruning(nb::module_& module) {
       .def("__init__",
            [](PrunedRun* self, const nb::dict& arrays, int kind, int zero_reach, int policy_map, int fallback,
               bool tracks_variance, double scale_share, bool floors_regrets, bool is_alternating, bool shares_weights,
-              bool prunes_leaves, double threshold, double discard, double discard_exponent) {
+              bool walks_once, bool needs_positive, bool prunes_leaves, double threshold, double discard, double discard_exponent) {
              new (self) PrunedRun(make_form(arrays),
                                   PruningSettings{.kind = static_cast<PruningKind>(kind),
                                                   .zero_reach = static_cast<ZeroReach>(zero_reach),
@@ -64,6 +64,8 @@ void bind_pruning(nb::module_& module) {
                                                   .floors_regrets = floors_regrets,
                                                   .is_alternating = is_alternating,
                                                   .shares_weights = shares_weights,
+                                                  .walks_once = walks_once,
+                                                  .needs_positive = needs_positive,
                                                   .prunes_leaves = prunes_leaves,
                                                   .scale_share = scale_share,
                                                   .threshold = threshold,

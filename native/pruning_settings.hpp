@@ -21,6 +21,8 @@ struct PruningSettings {
   bool floors_regrets = false;  // regret matching plus; where pruning needs negative regrets it keeps them
   bool is_alternating = true;
   bool shares_weights = false;  // iterations weigh the same in regrets and in the average
+  bool walks_once = false;      // for both players, where they are updated at once
+  bool needs_positive = true;   // regret-based pruning: an action is pruned only beside one with a positive regret
   bool prunes_leaves = true;    // also sequences without own information sets below
   double scale_share = 1.0;     // Hedge alone: of payoff ranges, what the deviation counts as at least
   double threshold = 0.0;       // fewest iterations, by estimate, for which a sequence is pruned

@@ -48,11 +48,11 @@ class PrunedWindows : public PrunedState {
     return false;
   }
 
-  // Whether something else is played if an action is not. Where all regrets are negative regret-based pruning waits: they
-  // rise and fall together there. Best-response pruning knows better than a regret how bad an action is.
+  // Whether something else is played if an action is not. Where all regrets are negative regret-based pruning waits, if
+  // it is to: they rise and fall together there. Best-response pruning knows better than a regret how bad an action is.
   bool has_alternative(const RegretRow& row, int action) const {
     const bool is_by_regret = settings_.kind == PruningKind::regret && settings_.policy_map != PolicyMap::hedge;
-    return is_by_regret ? has_positive(row, action) : row.strategy()[action] == 0.0;
+    return is_by_regret && settings_.needs_positive ? has_positive(row, action) : row.strategy()[action] == 0.0;
   }
 
   bool is_below_pruned(std::int32_t sequence) {

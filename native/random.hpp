@@ -27,6 +27,18 @@ struct Random {
   double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 };
 
+// Returns a generator that a single word decides (splitmix64, as the authors of xoshiro advise).
+inline Random begin_stream(std::uint64_t word) {
+  Random random{};
+  for (std::uint64_t& part : random.state) {
+    word += 0x9e3779b97f4a7c15ull;
+    std::uint64_t mixed = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9ull;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebull;
+    part = mixed ^ (mixed >> 31);
+  }
+  return random;
+}
+
 // Draws an index below `size`, each as likely as the others.
 inline int draw_uniform(Random& random, int size) { return static_cast<int>(random.uniform() * size); }
 

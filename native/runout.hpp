@@ -281,10 +281,11 @@ class RunoutSweep {
     const RunoutSide& own = board.sides[player];
     const RunoutSide& other = board.sides[1 - player];
     const BlockLayout from = end_layout(other, ends, true), to = end_layout(own, ends, true);
+    Ahead none;
     for (std::int32_t block = 0; block < to.num_blocks(); ++block) {
       const double* const rake = ends.rake ? ends.rake + block * to.block_packs * kPackSize : nullptr;
       evaluate_block<Real>(kind, to.width(block), own.hands, other.hands, rake, reach.data() + from.block_start(block),
-                           value.data() + to.block_start(block));
+                           value.data() + to.block_start(block), none);
     }
   }
 

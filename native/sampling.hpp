@@ -59,10 +59,34 @@ struct BaselineSample {
   double value;
 };
 
-// Memory of the traversal under way, kept between calls: stamps equal to `traversal` are fresh, all others stale.
+// What traversals find under strategies that somebody else keeps: regrets and meetings as they come, nothing is added up.
+//
+// Not every strategy need be known. A traversal that meets an information set without one leaves it out, notes it and
+// goes on beside it; it is then not whole, and is run again once the strategies are there.
+struct Collector {
+  const double* strategy = nullptr;       // [Q]
+  const std::uint8_t* is_known = nullptr;  // [I] whether the strategy is there
+  std::uint8_t* is_wanted = nullptr;      // [I] set where one was missed
+  bool is_whole = true;                   // whether the traversal under way missed none
+  std::vector<std::int32_t> regret_infoset;
+  std::vector<double> regret;             // of their actions, set after set
+  std::vector<std::int32_t> met_infoset;  // where averages are kept
+  std::vector<double> met_weight;
+
+  double* add_regrets(std::int32_t infoset, int num_actions) {
+    regret_infoset.push_back(infoset);
+    regret.resize(regret.size() + static_cast<std::size_t>(num_actions), 0.0);
+    return regret.data() + regret.size() - num_actions;
+  }
+};
+
+// Memory of the traversal under way, kept between calls: stamps equal to `traversal` are fresh, all others stale. A block
+// is what a strategy is frozen over: one traversal, or several.
 struct SamplingScratch {
   std::int64_t traversal = 0;
-  std::vector<double> strategy;            // [Q] frozen at the first meeting of a traversal
+  std::int64_t block = 0;
+  std::vector<double> strategy;            // [Q] frozen at the first meeting of a block
+  std::vector<std::int64_t> frozen;        // [I] the block of the strategy
   std::vector<std::int64_t> stamp;         // [I]
   std::vector<std::int32_t> drawn_action;  // [I] where actions are sampled
   std::vector<std::int64_t> public_stamp;  // [public states]
@@ -74,6 +98,7 @@ struct SamplingScratch {
   void prepare(std::size_t num_sequences, std::size_t num_infosets, std::size_t num_public_states) {
     strategy.resize(num_sequences);
     stamp.resize(num_infosets);
+    frozen.resize(num_infosets);
     drawn_action.resize(num_infosets);
     public_stamp.resize(num_public_states);
     drawn_slot.resize(num_public_states);
@@ -101,22 +126,51 @@ struct SamplingRun {
   double* missed;  // [Q] see `weigh_action`
   SkippingState skips;
   Baselines baselines;
+  double weight = 1.0;                // of what the iteration under way adds
+  Collector* collector = nullptr;     // null: the tables are strategy and memory
   int traverser = 0;
 
   // Two players: the opponent's nodes are met with its own reach. With more, the others' reach would weigh in as well,
   // and cannot be divided out where it is zero: `walk_average` takes over.
   bool averages_at_opponents() const { return form.num_players == 2; }
 
-  // Freezes the strategy of an information set for this traversal; returns whether this is the first meeting.
-  bool freeze(std::int32_t infoset) {
-    if (scratch.stamp[infoset] == scratch.traversal) return false;
-    scratch.stamp[infoset] = scratch.traversal;
-    const std::int32_t first = form.first_sequence[infoset];
-    regret_matching(Fallback::uniform, form.num_actions[infoset], regret_sum + first, scratch.strategy.data() + first);
+  // Returns whether an information set has no strategy; what is below it is then left out of the traversal.
+  bool misses(std::int32_t infoset) {
+    if (collector == nullptr || collector->is_known[infoset] != 0) return false;
+    collector->is_wanted[infoset] = 1;
+    collector->is_whole = false;
     return true;
   }
 
+  // Freezes the strategy of an information set for this block; returns whether the traversal meets it first. A table of
+  // regrets changes after that meeting alone, so that this is the strategy of the block's beginning.
+  bool freeze(std::int32_t infoset) {
+    if (scratch.stamp[infoset] == scratch.traversal) return false;
+    scratch.stamp[infoset] = scratch.traversal;
+    if (scratch.frozen[infoset] == scratch.block) return true;
+    scratch.frozen[infoset] = scratch.block;
+    const std::int32_t first = form.first_sequence[infoset];
+    const int num_actions = form.num_actions[infoset];
+    if (collector != nullptr) {
+      std::copy_n(collector->strategy + first, num_actions, scratch.strategy.data() + first);
+    } else {
+      regret_matching(Fallback::uniform, num_actions, regret_sum + first, scratch.strategy.data() + first);
+    }
+    return true;
+  }
+
+  // Returns where the regrets of an information set are added; good until the next one is asked for.
+  double* regret_row(std::int32_t infoset) {
+    if (collector != nullptr) return collector->add_regrets(infoset, form.num_actions[infoset]);
+    return regret_sum + form.first_sequence[infoset];
+  }
+
   void add_to_average(std::int32_t infoset, double weight) {
+    if (collector != nullptr) {
+      collector->met_infoset.push_back(infoset);
+      collector->met_weight.push_back(weight);
+      return;
+    }
     const std::int32_t first = form.first_sequence[infoset];
     for (int a = 0; a < form.num_actions[infoset]; ++a) strategy_sum[first + a] += weight * scratch.strategy[first + a];
   }
@@ -198,6 +252,7 @@ double traverse_opponent(SamplingRun& run, std::int32_t node, double own_reach, 
   const std::int32_t infoset = form.detail[node];
   const std::int32_t begin = form.first_edge[node];
   const int num_actions = form.num_actions[infoset];
+  if (run.misses(infoset)) return 0.0;
   const bool is_first = run.freeze(infoset);
   const double* strategy = run.scratch.strategy.data() + form.first_sequence[infoset];
   if constexpr (samples_opponents(scheme)) {
@@ -228,6 +283,7 @@ double traverse_own_sampled(SamplingRun& run, std::int32_t node, double own_reac
   const std::int32_t infoset = form.detail[node];
   const std::int32_t first = form.first_sequence[infoset];
   const int num_actions = form.num_actions[infoset];
+  if (run.misses(infoset)) return 0.0;
   run.freeze(infoset);
   const double* strategy = run.scratch.strategy.data() + first;
   const auto sampling = [&](int a) {
@@ -242,15 +298,15 @@ double traverse_own_sampled(SamplingRun& run, std::int32_t node, double own_reac
     const auto corrected = [&](int a) { return a == chosen ? sampled : run.guess(begin + a); };
     double value = 0.0;
     for (int a = 0; a < num_actions; ++a) value += strategy[a] * corrected(a);
-    for (int a = 0; a < num_actions; ++a) run.regret_sum[first + a] += cf_reach * (corrected(a) - value);
+    double* const regret = run.regret_row(infoset);
+    for (int a = 0; a < num_actions; ++a) regret[a] += cf_reach * (corrected(a) - value);
     run.remember(begin + chosen, found);
     return value;
   }
   const double sampled = found / probability;
   const double value = strategy[chosen] * sampled;
-  for (int a = 0; a < num_actions; ++a) {
-    run.regret_sum[first + a] += cf_reach * ((a == chosen ? sampled : 0.0) - value);
-  }
+  double* const regret = run.regret_row(infoset);
+  for (int a = 0; a < num_actions; ++a) regret[a] += cf_reach * ((a == chosen ? sampled : 0.0) - value);
   return value;
 }
 
@@ -295,6 +351,7 @@ double traverse_own(SamplingRun& run, std::int32_t node, double own_reach, doubl
   const std::int32_t first = form.first_sequence[infoset];
   const std::int32_t begin = form.first_edge[node];
   const int num_actions = form.num_actions[infoset];
+  if (run.misses(infoset)) return 0.0;
   const bool is_first = run.freeze(infoset);
   if constexpr (!samples_opponents(scheme)) {
     if (is_first) run.add_to_average(infoset, own_reach);
@@ -308,9 +365,8 @@ double traverse_own(SamplingRun& run, std::int32_t node, double own_reach, doubl
     scratch.stack[base + a] = sampled;
     value += probability * sampled;
   }
-  for (int a = 0; a < num_actions; ++a) {
-    run.regret_sum[first + a] += cf_reach * (scratch.stack[base + a] - value);
-  }
+  double* const regret = run.regret_row(infoset);
+  for (int a = 0; a < num_actions; ++a) regret[a] += cf_reach * (scratch.stack[base + a] - value);
   scratch.stack_top = base;
   return value;
 }
@@ -331,7 +387,7 @@ double traverse(SamplingRun& run, std::int32_t node, double own_reach, double cf
 }
 
 // One path on which `player` follows its strategy, chance its probabilities and the others move uniformly, so that a
-// set is met with the player's own probability times a constant: its strategy is added with weight 1.
+// set is met with the player's own probability times a constant: its strategy is added with the iteration's weight.
 inline void walk_average(SamplingRun& run, int player) {
   const SamplingForm& form = run.form;
   std::int32_t node = 0;
@@ -343,8 +399,9 @@ inline void walk_average(SamplingRun& run, int player) {
       chosen = draw_cumulative(run.random, form.edge_cumulative + begin, size);
     } else if (form.actor[node] == player) {
       const std::int32_t infoset = form.detail[node];
+      if (run.misses(infoset)) return;
       run.freeze(infoset);
-      run.add_to_average(infoset, 1.0);
+      run.add_to_average(infoset, run.weight);
       const double* strategy = run.scratch.strategy.data() + form.first_sequence[infoset];
       chosen = draw(run.random, size, [&](int a) { return strategy[a]; });
     } else {
@@ -354,31 +411,83 @@ inline void walk_average(SamplingRun& run, int player) {
   }
 }
 
+// A traversal, and the path that keeps the average where that is not done on the way. `is_alone`: the path follows what
+// the traversal has changed, it is no part of the block.
 template <Scheme scheme>
-void sample_player(SamplingRun& run, int player) {
+void sample_traversal(SamplingRun& run, int player, bool is_alone) {
   run.traverser = player;
   run.scratch.stack_top = 0;  // not where a traversal that ran out of memory left it
   ++run.scratch.traversal;
   run.scratch.samples.clear();  // likewise
-  traverse<scheme>(run, 0, 1.0, 1.0);
+  traverse<scheme>(run, 0, run.weight, run.weight);
   if (run.has_baselines()) run.learn_baselines();
   if (samples_opponents(scheme) && !run.averages_at_opponents()) {
     ++run.scratch.traversal;
+    if (is_alone) ++run.scratch.block;
     walk_average(run, player);
   }
 }
 
-// Runs iterations, each a traversal for every player, until their number or the limit of nodes is reached; returns how
+// Traversals for one player under one strategy. A single one draws from the run's own stream; of several each draws from
+// a stream that a word of the run's begins, so that any of them can be run alone.
+template <Scheme scheme>
+void sample_player(SamplingRun& run, int player, std::int64_t num_traversals) {
+  ++run.scratch.block;
+  if (num_traversals == 1) {
+    sample_traversal<scheme>(run, player, true);
+    return;
+  }
+  Random words = run.random;
+  for (std::int64_t k = 0; k < num_traversals; ++k) {
+    run.random = begin_stream(words.next());
+    sample_traversal<scheme>(run, player, false);
+  }
+  run.random = words;
+}
+
+// How iterations are made of traversals.
+struct Iterating {
+  std::int64_t num_iterations = 0;
+  std::int64_t node_limit = 0;       // no iteration begins beyond it
+  std::int64_t num_traversals = 1;   // of each player in an iteration, under one strategy
+  double first_weight = 1.0;         // of the first iteration ...
+  double weight_step = 0.0;          // ... and what each weighs more than the one before
+};
+
+// Runs iterations, each of traversals for every player, until their number or the limit of nodes is reached; returns how
 // many were completed.
 template <Scheme scheme>
-std::int64_t sample_iterations(SamplingRun& run, std::int64_t num_iterations, std::int64_t node_limit) {
+std::int64_t sample_iterations(SamplingRun& run, const Iterating& plan) {
   std::int64_t done = 0;
-  while (done < num_iterations && run.nodes_touched < node_limit) {
+  run.weight = plan.first_weight;
+  while (done < plan.num_iterations && run.nodes_touched < plan.node_limit) {
     run.skips.begin_iteration(run.skipping, run.nodes_touched, run.random);
-    for (int player = 0; player < run.form.num_players; ++player) sample_player<scheme>(run, player);
+    for (int player = 0; player < run.form.num_players; ++player) sample_player<scheme>(run, player, plan.num_traversals);
+    run.weight += plan.weight_step;
     ++done;
   }
   return done;
+}
+
+// Runs the traversals of one player that begin with the given words, under the collector's strategies; where
+// `is_recorded`, what they find is kept, else only what they miss. Returns how many were whole, and which.
+template <Scheme scheme>
+void collect(SamplingRun& run, int player, const std::uint64_t* word, std::int64_t count, bool is_recorded,
+             std::uint8_t* is_whole) {
+  Collector& collector = *run.collector;
+  ++run.scratch.block;
+  for (std::int64_t k = 0; k < count; ++k) {
+    run.random = begin_stream(word[k]);
+    collector.is_whole = true;
+    sample_traversal<scheme>(run, player, false);
+    is_whole[k] = collector.is_whole ? 1 : 0;
+    if (is_recorded) continue;
+    run.nodes_touched = 0;
+    collector.regret_infoset.clear();
+    collector.regret.clear();
+    collector.met_infoset.clear();
+    collector.met_weight.clear();
+  }
 }
 
 // Calls `work` with the scheme as a compile-time constant.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad input from Python: the messages of the shell, as exceptions of one tree."""
 
+import ast
 import inspect
 import math
 import re
@@ -10,7 +11,9 @@ import numpy as np
 import pytest
 
 import equipoise as library
+from equipoise import games, runs
 from equipoise.core import errors
+from equipoise.games import holdem
 
 SPOT = "board = 'Ks7h2d5c9h'\npot = 20\nstacks = 30\nranges = {oop = 'AA', ip = 'KK'}\n"
 
@@ -61,7 +64,72 @@ def test_python_says_what_the_shell_says(equipoise, words, ask):
     with pytest.raises(library.EquipoiseError) as caught:
         ask()
     assert outcome.code == 2
-    assert " ".join(str(caught.value).split()) in " ".join(outcome.err.split())
+    assert plain(str(caught.value)) in plain(outcome.err)
+
+
+def plain(text):
+    """Returns a message in one line, what is told named the same whether Python or the shell is told it."""
+    named = re.sub(r"`(\w+)`", lambda found: f"--{found[1].replace('_', '-')}", text)
+    return " ".join(named.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "ask", "typed", "called"),
+    [
+        (
+            ["solve", "kuhn", "--prune", "partial", "--form", "vector"],
+            lambda: library.solve("kuhn", prune="partial", form="vector"),
+            "--prune partial walks single histories, got --form vector",
+            "`prune` partial walks single histories, got `form` vector",
+        ),
+        (
+            ["solve", "spot.toml", "--max-histories", 9],
+            lambda: library.solve("spot.toml", max_histories=9),
+            "--max-histories is for games",
+            "`max_histories` is for games",
+        ),
+        (
+            ["evaluate", "uniform", "-p", "players=3"],
+            lambda: runs.matches.find_game([], None, ["players=3"]),
+            "a parameter changes a game that --game or",
+            "a parameter changes a game that `game` or",
+        ),
+    ],
+)
+def test_options_have_dashes_in_the_shell_alone(equipoise, words, ask, typed, called):
+    Path("spot.toml").write_text(SPOT)
+    with pytest.raises(library.ConfigError, match=re.escape(called)):
+        ask()
+    assert typed in plain(equipoise(*words).err)
+
+
+def test_nothing_below_the_shell_speaks_of_its_options():
+    """Messages of the rooms that Python meets; what they may name is git's, an engine's, or in the notes of studies."""
+    source = Path(library.__file__).parent
+    found = [
+        (str(path.relative_to(source)), text)
+        for path in sorted(source.rglob("*.py"))
+        if "apps" not in path.relative_to(source).parts
+        for text in list_texts(ast.parse(path.read_text()))
+        if re.search(r"(?<![\w-])(--[a-z]|-p )", text)
+    ]
+    assert {path for path, _ in found} == {
+        "agents/notation.py",  # gtp:gnugo --mode gtp
+        "core/provenance.py",  # git
+        "studies/values/supremus_match.py",  # notes of a stored result
+        "studies/values/value_net_losses.py",
+    }
+    assert len(found) == 7, found
+
+
+def list_texts(module):
+    """Returns all texts of a module but docstrings."""
+    alone = {id(node.value) for node in ast.walk(module) if isinstance(node, ast.Expr)}
+    return [
+        node.value
+        for node in ast.walk(module)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone
+    ]
 
 
 def load_river():
@@ -157,7 +225,10 @@ def load_river():
         ),
         (lambda: library.solve("kuhn", iterations=1).resume(progress=1), "progress must be True or False, got 1"),
         (lambda: library.match("call", "call", game="kuhn", on_progress=5), "on_progress must be a function, got 5"),
-        (lambda: library.match("call", "call", game="kuhn", workers=None), "workers must be a whole number, got None"),
+        (
+            lambda: library.match("call", "call", game="kuhn", num_workers=None),
+            "num_workers must be a whole number, got None",
+        ),
         (lambda: library.match("call", "call", game="kuhn", aivat=5), "a file is given by its path, got 5"),
         (lambda: library.match("call", "call", game="kuhn", runner=np.zeros(3)), "unknown runner '[0. 0. 0.]'"),
         (lambda: library.match("call", "call", game="kuhn", resume=True), "resume goes on with the match in out"),
@@ -239,6 +310,73 @@ def test_what_is_given_in_the_wrong_place_is_refused_in_a_line(ask, said):
 
 class Nothing:
     spec = library.games.Kuhn().spec
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda: library.solve(str(Path(__file__).parent / "signature.txt")), "but files of spots end in .toml"),
+        (lambda: library.match("call", "call", game="kuhn", precision=""), "precision must be a number, got ''"),
+        (lambda: library.match("call", "call", game="kuhn", confidence=None), "confidence must be a number, got None"),
+        (lambda: library.evaluate("uniform", game="kuhn", seed=-1), "seed must be at least 0, got -1"),
+        (lambda: library.evaluate("uniform", game="kuhn", max_histories=None), "max_histories must be a whole number"),
+        (lambda: library.TabularStrategy.from_csv("a\0b", "kuhn"), "cannot read 'a\\x00b': embedded null byte"),
+        (
+            lambda: library.TabularStrategy.from_dict({}, "kuhn", is_partial=1),
+            "is_partial must be True or False, got 1",
+        ),
+        (lambda: library.mix_strategies(kuhn_tree(), 5, 5, weight=0.5), "mixed are strategies such as TabularStrategy"),
+        (lambda: library.mix_strategies(kuhn_tree(), 5, 5, weight=None), "weight must be a number, got None"),
+        (lambda: library.UCTResponse(kuhn_tree(), "9"), "iterations of UCT must be a whole number, got '9'"),
+        (lambda: library.UCTResponse(kuhn_tree(), 9, exploration="x"), "exploration of UCT must be a number, got 'x'"),
+        (lambda: library.LibraryResponse(kuhn_tree(), 5), "a library is a list of strategies, got 5"),
+        (
+            lambda: library.MixedResponse(kuhn_tree(), 5, 5, 0.5),
+            "mixed are responses such as BestResponse(tree), got 5",
+        ),
+        (
+            lambda: library.MixedResponse(kuhn_tree(), 5, 5, "x"),
+            "the probability of the first response must be a number",
+        ),
+        (lambda: library.solve_against("kuhn", "best", seat=0.5), "seat must be a whole number, got 0.5"),
+        (lambda: library.plot_convergence(library.solve("kuhn", iterations=1), bands=5), "bands are repeated runs by"),
+        (lambda: holdem.parse_range("AA", "short"), "deck must be a Deck as parse_deck('short') gives it, got 'short'"),
+        (lambda: holdem.parse_deck(5), "deck must be a text, got 5"),
+        (lambda: holdem.compute_equity("AA", 5), "a range is a text such as 'AA, KQs', or parse_range of one, got 5"),
+        (
+            lambda: holdem.compute_equity("AA", "KK", 5),
+            "board must be cards as parse_board('Ks7h2d') gives them, got 5",
+        ),
+        (lambda: holdem.evaluate_hand([1.5] * 5), "a hand is cards, or a text such as 'AhKh Qh', got [1.5"),
+        (lambda: holdem.evaluate_boards("Ks7h2d"), "boards must be rows of cards as parse_board('Ks7h2d') gives them"),
+        (lambda: holdem.evaluate_boards([1, 2, 3]), "boards must be rows of cards, got [1, 2, 3]"),
+        (lambda: holdem.strength_category("x"), "a strength must be a whole number, got 'x'"),
+        (lambda: games.describe_parameters(None), "game must be a text, got None"),
+        (
+            lambda: games.format_playthrough("kuhn", rng=None),
+            "game must be a Game such as make_game('kuhn'), got 'kuhn'",
+        ),
+        (lambda: library.abstraction.open_subject(None), "a file is given by its path, got None"),
+        (lambda: library.evaluation.rank_by_bankroll("zz"), "a table of winnings is rows of numbers, got 'zz'"),
+        (lambda: make_spot(pot="20"), "pot must be a whole number of chips, got '20'"),
+        (lambda: make_spot(big_blind=2.5), "big_blind must be a whole number of chips, got 2.5"),
+        (lambda: make_spot(stacks=("30", "30")), "stacks must be two numbers of chips, got ('30', '30')"),
+        (lambda: make_spot(menu="50%, a"), "menu must be a Menu as parse_menu('50%, a') gives it, got '50%, a'"),
+        (lambda: make_spot(max_raises=3), "max_raises must be a tuple of whole numbers, got 3"),
+        (lambda: make_spot(last_street="turn"), "last_street must be a Street such as Street.RIVER, got 'turn'"),
+        (lambda: make_spot(rake_rate=None), "rake_rate must be a number, got None"),
+        (lambda: make_spot(deck="short"), "deck must be a Deck as parse_deck('short') gives it"),
+    ],
+)
+def test_things_of_another_kind_are_refused_by_their_names(ask, said):
+    with pytest.raises(library.EquipoiseError, match=re.escape(said)):
+        ask()
+
+
+def make_spot(**changes):
+    fields = {"board": holdem.parse_board("Ks7h2d5c9h"), "pot": 20, "stacks": (30, 30)}
+    ranges = (holdem.parse_range("AA"), holdem.parse_range("KK"))
+    return library.HoldemSpot(**{**fields, "ranges": ranges, **changes})
 
 
 def small_spot():

@@ -79,6 +79,23 @@ def test_unknown_names_are_refused():
     assert not hasattr(equipoise.solvers, "__wrapped__")
 
 
+def test_one_thing_has_one_name():
+    """Threads inside a solve and processes side by side; what is read from files has the names of the files' keys."""
+    others = {"threads", "workers", "processes", "jobs", "cores", "n_threads", "num_processes", "num_cores"}
+    found = {name for name, thing in public_things() if others & parameters_of(thing)}
+    assert found == {"equipoise.SpotFile", "equipoise.games.SpotFile", "equipoise.solvers.RunConfig"}
+
+
+def parameters_of(thing):
+    """Returns the names of all parameters of a function, or of a class and its methods."""
+    functions = [thing, *(vars(thing).values() if inspect.isclass(thing) else ())]
+    named = set()
+    for function in filter(callable, functions):
+        with contextlib.suppress(TypeError, ValueError):
+            named |= set(inspect.signature(function).parameters)
+    return named
+
+
 def test_every_public_name_has_a_docstring():
     bare = []
     for path, thing in public_things():

@@ -104,6 +104,31 @@ def test_the_command_trains_resumes_and_refuses(tmp_path: Path) -> None:
     assert isinstance(make(f"blueprint:{out}/blueprint.eq", game_of_blueprint(f"{out}/blueprint.eq")), BlueprintAgent)
 
 
+def test_workers_train_clusters_of_flops_and_go_on(tmp_path: Path) -> None:
+    text = (
+        'stacks = [300, 300]\nsmall_blind = 50\nbig_blind = 100\ndeck = "tiny"\nlast_street = "flop"\nbuckets = [4]\n'
+        'abstraction = "percentile"\nmenu = "100%, a; cap: 2"\n'
+    )
+    (tmp_path / "plain.toml").write_text(text)
+    (tmp_path / "clusters.toml").write_text(text + "clusters = 2\n")
+    runner, out = CliRunner(), str(tmp_path / "out")
+    plain = ["train", "blueprint", str(tmp_path / "plain.toml"), "-o", out, "-q", "--workers", "1"]
+    assert runner.invoke(app, plain).exit_code == 2  # it has no clusters
+    command = ["train", "blueprint", str(tmp_path / "clusters.toml"), "-o", out, "-q"]
+    assert runner.invoke(app, [*command, "--workers", "1", "-t", "1"]).exit_code == 2
+    assert runner.invoke(app, [*command, "--workers", "1", "--deals", "400"]).exit_code == 0
+    assert runner.invoke(app, [*command, "-t", "1", "--deals", "600", "--resume"]).exit_code == 2  # not with workers
+    assert runner.invoke(app, [*command, "--workers", "2", "--deals", "800", "--resume"]).exit_code == 0
+    assert StoredBlueprint(f"{out}/blueprint.eq").metadata["deals"] == 800
+    whole = str(tmp_path / "whole")
+    assert runner.invoke(app, [*command[:4], whole, "-q", "--workers", "1", "--deals", "400"]).exit_code == 0
+    assert (
+        runner.invoke(app, [*command[:4], whole, "-q", "--workers", "1", "--deals", "800", "--resume"]).exit_code == 0
+    )
+    found, expected = (StoredBlueprint(f"{folder}/blueprint.eq") for folder in (out, whole))
+    assert np.array_equal(found.cells, expected.cells)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

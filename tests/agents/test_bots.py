@@ -62,7 +62,7 @@ def test_the_example_plays_a_match():
 
 
 def test_a_bot_in_two_processes_plays_the_same(make_text):
-    alone, spread = (match(make_text(FIRST), "uniform", game="kuhn", hands=400, workers=n) for n in (1, 2))
+    alone, spread = (match(make_text(FIRST), "uniform", game="kuhn", hands=400, num_workers=n) for n in (1, 2))
     np.testing.assert_array_equal(alone.utility, spread.utility)
 
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from equipoise.abstraction.blueprints import BlueprintSpec, StoredBlueprint, make_deals, save_blueprint
+from equipoise.abstraction.blueprints import POTENTIAL, BlueprintSpec, StoredBlueprint, make_deals, save_blueprint
+from equipoise.abstraction.potential import MAX_CLUSTERS
 from equipoise.agents.base import PublicDecision
 from equipoise.agents.bots import MACHINES
 from equipoise.agents.bots.playing import SeatsAgent, digest_machine, make_machine_agent
@@ -177,7 +178,7 @@ def test_machines_say_what_they_train() -> None:
     machine = MACHINES["baby-tartanian8"]
     few, many = machine.find_spec("cpu", 0).menu, machine.find_spec("cpu", 1).menu
     assert few.split("; ")[0].removeprefix("oop: ") == many.split("; ")[1].removeprefix("ip: ")
-    with pytest.raises(ConfigError, match="--seat 0 or --seat 1"):
+    with pytest.raises(ConfigError, match="`seat` 0 or `seat` 1"):
         machine.find_spec("cpu")
     with pytest.raises(ConfigError, match="one for all seats"):
         MACHINES["libratus"].find_spec("cpu", 1)
@@ -313,4 +314,5 @@ def test_every_size_of_a_machine_can_be_trained(name: str) -> None:
         for spec in machine.sizes[size]:
             assert spec.betting.counts.nodes < 10_000_000
             assert spec.num_buckets.max() < 1 << 16
+            assert spec.abstraction != POTENTIAL or max(spec.buckets[:2]) <= MAX_CLUSTERS
             assert BlueprintSpec.from_json(spec.as_json()) == spec

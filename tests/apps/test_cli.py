@@ -304,7 +304,10 @@ def test_usage_errors_have_exit_code_2(equipoise, arguments):
         (["play", "kuhn"], "error: --against is missing: who plays; see `equipoise play --help`"),
         (["train", "pog", "kuhn"], "error: --out is missing: folder of weights, state and log; see"),
         (["show", "a", "b", "c"], "error: got unexpected extra words (b c); see `equipoise show --help`"),
-        (["search", "a.eq"], "error: missing option '--line'; see `equipoise search --help`"),
+        (
+            ["search", "a.eq"],
+            "error: --line is missing: the public state, as `show` writes it after the bar; of a spot",
+        ),
         (["match", "--hands"], "error: option '--hands' requires an argument"),
     ],
     ids=str,

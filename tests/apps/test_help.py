@@ -9,7 +9,7 @@ import pytest
 from equipoise.apps.commands import COMMANDS
 
 GROUPS = {
-    "train": ("values", "rebel", "pog", "blueprint"),
+    "train": ("values", "rebel", "pog", "deep-cfr", "blueprint"),
     "bench": ("tabular", "first-evening", "page", "decisions"),
 }
 MOST_TOGETHER = 10  # options under one heading
@@ -50,6 +50,20 @@ def test_lists_name_every_command_whole(equipoise, monkeypatch, words):
 def test_every_command_can_be_quiet(equipoise, monkeypatch, words):
     monkeypatch.setenv("COLUMNS", "80")
     assert "--quiet, -q" in equipoise(*words, "--help").out
+
+
+@pytest.mark.parametrize("words", PAGES, ids=" ".join)
+def test_one_thing_has_one_name(equipoise, monkeypatch, words):
+    monkeypatch.setenv("COLUMNS", "80")
+    page = equipoise(*words, "--help").out
+    listed = {name: short for name, short in re.findall(r"^│ (--[a-z-]+)(?:, (-\w))?", page, re.MULTILINE)}
+    assert listed.keys().isdisjoint({"--jobs", "--processes", "--cores", "--num-threads", "--num-workers"})
+    assert listed.get("--threads", "-t") == "-t"
+    assert listed.get("--workers", "-w") == "-w"
+
+
+def test_names_from_before_are_still_taken(equipoise):
+    assert "--workers must be at most 64, got '99'" in equipoise("serve", "--jobs", 99).err
 
 
 def test_usage_and_values_are_named(equipoise, monkeypatch):

@@ -226,14 +226,14 @@ def test_bench_matches_counts_hands(equipoise, monkeypatch):
     [
         (("match", "uniform", "--game", "leduc"), "at least two agents, got 1"),
         (("match", "uniform", "call"), "--game NAME is needed"),
-        (("match", "uniform", "call", "-p", "ranks=4"), "-p changes a game"),
+        (("match", "uniform", "call", "-p", "ranks=4"), "a parameter changes a game"),
         (("match", "uniform", "calls", "--game", "leduc"), "did you mean call"),
         (("match", "uniform", "call", "raise", "--game", "holdem_six"), "played by 6 agents, got 3"),
         (("match", "uniform", "file:none.eq", "--game", "leduc"), "cannot read none.eq"),
         (("match", "uniform", "call", "--game", "leduc", "--resume"), "--resume goes on with the match in --out"),
         (
             ("match", "uniform", "call", "--game", "holdem", "-p", "menu=all", "--runner", "batched"),
-            "the runner `hands` takes everybody",
+            "the --runner hands takes everybody",
         ),
         (("match", "uniform", "call", "--game", "leduc", "--confidence", 2), "confidence must be between 0 and 1"),
         (("lbr", "uniform", "--game", "leduc", "--menu", "fcpa"), "menu fcpa is of hold'em"),

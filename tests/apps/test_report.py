@@ -67,8 +67,9 @@ def test_rows_are_what_single_solutions_say(done):
     assert found["average"]["ev BB"] == pytest.approx(mean)
 
 
-def test_a_folder_is_shown_again_sorted(done, equipoise):
-    rows = list(csv.DictReader(equipoise("report", "--run", done / "rep", "--csv", "--sort", "ev BB").out.splitlines()))
+@pytest.mark.parametrize("column", ["ev BB", "ev oop"])
+def test_a_folder_is_shown_again_sorted(column, done, equipoise):
+    rows = list(csv.DictReader(equipoise("report", "--run", done / "rep", "--csv", "--sort", column).out.splitlines()))
     values = [float(row["ev BB"]) for row in rows]
     assert values == sorted(values, reverse=True)
     shown = equipoise("report", "--run", done / "rep", "--limit", 2, "--unit", "chips")

@@ -115,7 +115,7 @@ def test_what_takes_more_than_half_of_the_memory_is_refused_with_smaller_choices
     file = dataclasses.replace(parse_spot(SPOT), chooses_menu=False)
     sizes = [size for _, precision, size in sizing.list_sizes(file) if precision == "float32"]
     free(int(1.5 * sizes[0]))
-    with pytest.raises(GameTooLargeError, match=r"are available\. Smaller: --menu '.*' --precision (int16|float32) \("):
+    with pytest.raises(GameTooLargeError, match=r"are available\. Smaller: `menu` '.*' `precision` (int16|float32) \("):
         prepare_spot(file, RunRequest(), ConsoleReporter(make_console(is_quiet=True)))
     run = prepare_spot(file, RunRequest(), ConsoleReporter(make_console(is_quiet=True), is_confirmed=True))
     assert run.file.spot.menu == parse_menu("libratus")

@@ -272,7 +272,7 @@ def test_a_saved_spot_is_evaluated(folder):
         (["solve", "kuhn", "--out", "turn.eq", "--resume"], "holds another run: game spot, asked for game kuhn"),
         (["solve", "turn.toml", "--form", "vector"], "--form is for games"),
         (["solve", "turn.toml", "--seed", "1"], "--seed is for games"),
-        (["solve", "turn.toml", "-p", "a=b"], "--parameter is for games"),
+        (["solve", "turn.toml", "-p", "a=b"], "parameters are for games"),
         (
             ["solve", "turn.toml", "--method", "lp"],
             "spots are solved with method cfr, external, public-chance, fp, linear-fp or flop, got --method lp",

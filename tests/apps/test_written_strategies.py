@@ -41,7 +41,7 @@ def test_csv_plays(equipoise, table):
         (("show", "kuhn.csv"), "which does not say its game"),
         (("match", "file:kuhn.csv", "call"), "--game NAME is needed"),
         (("evaluate", "kuhn.csv", "--game", "leduc"), "the strategy does not fit leduc("),
-        (("evaluate", "kuhn.csv", "-p", "players=3"), "-p is for the game that --game names"),
+        (("evaluate", "kuhn.csv", "-p", "players=3"), "parameters are for the game that --game names"),
         (("evaluate", "kuhn.eq", "--game", "leduc"), "kuhn.eq is a strategy for kuhn(players=2), the game is leduc("),
         (("match", "translate:kuhn.csv", "call", "-g", "kuhn"), "kuhn.csv has no strategy by hands"),
         (("evaluate", "none.csv", "--game", "kuhn"), "cannot read none.csv: no such file"),

@@ -83,7 +83,7 @@ def test_of_two_processes_one_writes(folder):
 
 def test_a_folder_is_replaced_only_when_that_is_asked_for(folder):
     write(folder, 2)
-    with pytest.raises(ConfigError, match="holds a run: give --resume"):
+    with pytest.raises(ConfigError, match="holds a run: give `resume`"):
         RunFolder.create(folder.path, "match", {})
     fresh = RunFolder.create(folder.path, "match", {"agents": ("a", "b")}, is_overwritten=True)
     assert (fresh.kind, fresh.config, fresh.events()) == ("match", {"agents": ["a", "b"]}, [])

@@ -40,6 +40,7 @@ BY_COMMAND = {  # where the same word stands for something else
     "reproduce": {"[NAME]": "coin-toss", "NAME": "coin-toss", "YOURS": "coin-toss"},
     "report": {"DIR": "report"},
     "train": {"DIR": "nets"},
+    "bench": {"FILE": "peers.toml"},
 }
 # amounts by the beginning of a command: options that replace its own
 AMOUNTS = {
@@ -49,6 +50,7 @@ AMOUNTS = {
     "train blueprint": {"--estimate": None},
     "train values": {"--samples": "24", "--steps": "4"},
     "train pog": {"--examples": "64", "--seeds": "1", "--simulations": "4", "--hours": "0.001"},
+    "train deep-cfr": {"--iterations": "2", "--traversals": "20", "--hours": "0.001"},
     "train rebel": {"--examples": "64", "--playthroughs": "2", "--hours": "0.001"},
     "bench tabular": {
         "--games": "kuhn",
@@ -80,6 +82,15 @@ SETTINGS = {  # of studies
     "share_reset": "10",
     "sampled_sweeps": "4",
 }
+SETTINGS_OF = {  # of one study, where the same word means something else
+    "pog-boards": {"games": "4"},
+    "pog-glasses": {"games": "glasses-a,glasses-b", "simulations": "25", "seeds": "1"},
+    "pog-leduc": {"simulations": "25", "seeds": "1"},
+    "pog-scaling": {"simulations": "10,20", "games": "2"},
+    "scotland-yard": {"simulations": "10", "opponent": "10", "games": "2"},
+    "supremus-lbr": {"hands": "2,1"},
+    "supremus-match": {"hands": "2"},
+}
 MOST = {"--hands": 50, "-n": 50, "--num-responses": 5, "--repeats": 1, "--iterations": 500, "--target": None}
 LONG = (
     "train",
@@ -105,7 +116,8 @@ def fill_command(line):
 def shorten_command(words):
     """Returns a command that does less of the same."""
     if words[0] == "reproduce":
-        return [_cut_setting(word) for word in words if word != "--full"]
+        least = SETTINGS | SETTINGS_OF.get(words[1], {}) if len(words) > 1 else {}
+        return [_cut_setting(word, least) for word in words if word != "--full"]
     amounts = dict(AMOUNTS.get(" ".join(words[:2]), AMOUNTS.get(words[0], {})))
     if words[0] == "solve" and any(word.startswith("uct:") for word in words):
         words, amounts = [re.sub(r"^uct:\d+", "uct:50", word) for word in words], {"--iterations": "3"}
@@ -128,17 +140,18 @@ def shorten_command(words):
     return [*kept, *(part for pair in amounts.items() for part in pair if part is not None)]
 
 
-def _cut_setting(word):
-    """Returns a setting of a study with less of it."""
+def _cut_setting(word, least):
+    """Returns a setting of a study with the least of it, if that is known."""
     name, equals, _ = word.partition("=")
-    return f"{name}={SETTINGS[name]}" if equals and name in SETTINGS else word
+    return f"{name}={least[name]}" if equals and name in least else word
 
 
 def is_long(words):
     """Returns whether even the shortened command takes too long for the suite."""
     if words[0] == "reproduce" and len(words) > 1:
         return words[1] != "coin-toss"
-    is_trained = any(word.startswith("rebel:dice") for word in words)  # by a command of the page that is long
+    # by a command of the page that is long
+    is_trained = any(word.startswith(("rebel:dice", "deep-cfr:deep-leduc")) for word in words)
     starts = any(" ".join(words).startswith(start) for start in LONG)
     return is_trained or (starts and words != ["bench", "--signature"])
 

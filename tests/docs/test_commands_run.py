@@ -21,7 +21,7 @@ from tests.docs.shortened import fill_command, format_command, is_endless, is_lo
 from tests.docs.test_pages import NOT_TYPED, PAGES, TYPED
 
 HISTORY = "CHANGELOG.md"
-NEEDS_DATA = ("--data", "--endgames")  # files that nobody may pass on: refused in one line without them
+NEEDS_DATA = ("--data", "--endgames", "data=")  # files that nobody may pass on: refused in one line without them
 NEEDS_OTHERS = ("seat ", "improve ", "model ", "match libratus:", "match pluribus:")  # a dealer, a blueprint, hands
 ACTS_ON_READER = {"equipoise --install-completion"}  # writes to the reader's shell; looked up by `test_pages`
 WAITING = ("http://", "waiting for")  # what says that a command listens
@@ -42,6 +42,7 @@ menu = "50%, a / a"
 oop = "AA, KK, QJs"
 ip = "QQ, AQ, 76s"
 """
+PEERS = f"""[other]\ncommand = ["{sys.executable}", "-c", 'print("{{\\"exploitability\\": 0}}")']\n"""
 OWN_GAME = "from equipoise.games.kuhn import Kuhn as MyGame\n"
 KITCHEN = (  # what a reader of a single sentence has from the page before
     "solve kuhn --iterations 50 --out kuhn.eq",
@@ -87,6 +88,7 @@ def kitchen(tmp_path_factory):
     shutil.copytree(ROOT / "docs" / "results", folder / "docs" / "results")  # studies write there
     (folder / "spot.toml").write_text(SPOT)
     (folder / "mine.py").write_text(OWN_GAME)
+    (folder / "peers.toml").write_text(PEERS)
     for line in KITCHEN:
         done = run_command(QUIET, folder, *line.split(), EQUIPOISE_CACHE="off")
         assert done.returncode == 0, f"{line}\n{done.stderr}"
@@ -131,7 +133,7 @@ def try_command(line, folder):
         assert code in (0, 130), f"{line}\n{said}"
         return
     done = run_command(QUIET, folder, *words, EQUIPOISE_CACHE="off")
-    if any(option in words for option in NEEDS_DATA) or " ".join(words).startswith(NEEDS_OTHERS):
+    if any(word.startswith(NEEDS_DATA) for word in words) or " ".join(words).startswith(NEEDS_OTHERS):
         assert (done.returncode, done.stderr.strip().count("\n")) == (2, 0), f"{line}\n{done.stderr}"
     else:
         assert done.returncode == 0, f"{line}\n{format_command(words)}\n{done.stdout[-500:]}\n{done.stderr[-2000:]}"

@@ -50,7 +50,7 @@ def test_unknown_actions_are_refused(after, said):
 
 def test_large_games_are_refused_with_what_to_do():
     for name in ("leduc", "holdem"):
-        with pytest.raises(GameTooLargeError, match=r"a picture holds 400: --after"):
+        with pytest.raises(GameTooLargeError, match=r"a picture holds 400: `after`"):
             build_game_tree(parse_game(name))
 
 

@@ -97,7 +97,7 @@ def test_hands_of_other_chips_are_refused(agent: BlueprintAgent) -> None:
 
 
 def test_the_study_says_what_it_needs() -> None:
-    with pytest.raises(ConfigError, match="--data DIR"):
+    with pytest.raises(ConfigError, match="`data` DIR"):
         PLURIBUS_HABITS.run(HabitsConfiguration())
     with pytest.raises(ConfigError, match="blueprints=FILE"):
         PLURIBUS_HABITS.run(HabitsConfiguration(data="."))

@@ -4,10 +4,13 @@
 import numpy as np
 import pytest
 
+from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
-from equipoise.kernels.sampling import SamplingKernel, SamplingTables, Scheme
+from equipoise.kernels.sampling import SamplingKernel, SamplingTables, Scheme, draw_words
+from equipoise.solvers.best_response import bind_history_kernel
 from equipoise.solvers.mccfr import lay_out_for_sampling
 from equipoise.trees.history import build_history_tree
+from equipoise.trees.segments import flatten_ranges
 from tests.reference.regrets import by_label, exact_regrets, flatten, random_regrets
 from tests.reference.sampling import ReferenceMCCFR, Xoshiro, all_draws
 
@@ -51,6 +54,70 @@ def test_iterations_from_random_regrets_equal_the_twins(name, scheme):
     np.testing.assert_allclose(tables.strategy_sum, flatten(tree, twin.strategy_sum), atol=1e-9)
     assert tables.nodes_touched[0] == twin.nodes_touched
     assert tables.random_words.tolist() == generator.words
+
+
+@pytest.mark.parametrize(("name", "scheme"), PAIRS)
+def test_several_traversals_under_one_strategy_equal_the_twins(name, scheme):
+    tree = build_history_tree(GAMES[name])
+    kernel, tables = SamplingKernel(lay_out_for_sampling(tree)), make_tables(tree)
+    tables.regret_sum[:] = random_regrets(tree, 2)
+    twin = ReferenceMCCFR(GAMES[name], scheme, EXPLORATION, regrets=by_label(tree, tables.regret_sum))
+    generator = Xoshiro(tables.random_words)
+    settings = {"exploration": EXPLORATION, "traversals": 4, "weights": (3.0, 1.0)}
+    assert kernel.iterate(scheme, tables, 2, **settings) == 2
+    for weight in (3.0, 4.0):
+        twin.iterate_together(generator, 4, weight)
+    decisions = tree.sequence_infoset() >= 0
+    np.testing.assert_allclose(tables.regret_sum[decisions], flatten(tree, twin.regret_sum)[decisions], atol=1e-9)
+    np.testing.assert_allclose(tables.strategy_sum, flatten(tree, twin.strategy_sum), atol=1e-9)
+    assert tables.nodes_touched[0] == twin.nodes_touched
+    assert tables.random_words.tolist() == generator.words
+
+
+@pytest.mark.parametrize("scheme", [Scheme.EXTERNAL, Scheme.OUTCOME])
+@pytest.mark.parametrize("name", ["kuhn", "kuhn3", "leduc"])
+def test_what_is_collected_adds_up_to_what_traversals_add(name, scheme):
+    tree = build_history_tree(GAMES[name])
+    kernel, tables = SamplingKernel(lay_out_for_sampling(tree)), make_tables(tree)
+    strategy = bind_history_kernel(tree).normalize(np.maximum(random_regrets(tree, 2), 0.0))
+    tables.regret_sum[:] = strategy  # regret matching plays it
+    streams, is_known = draw_words(tables.random_words.copy(), 5), np.zeros(tree.num_actions.size, np.uint8)
+    pending, rounds = streams, 0
+    while pending.size:
+        missed, has_missed = kernel.find_missed(scheme, 0, strategy, is_known, pending, exploration=EXPLORATION)
+        assert not is_known[missed].any()
+        is_known[missed] = 1
+        pending = pending[has_missed]
+        rounds += 1
+    assert rounds > 1
+    found = kernel.collect(scheme, 0, strategy, is_known, streams, exploration=EXPLORATION)
+    counts = tree.num_actions[found.regret_infoset]
+    regrets = np.zeros_like(strategy)
+    np.add.at(regrets, flatten_ranges(tree.first_sequence[found.regret_infoset], counts), found.regret)
+    weights = np.bincount(found.met_infoset, found.met_weight, tree.num_actions.size)
+    averages = weights[tree.sequence_infoset()] * strategy
+    before = tables.regret_sum.copy()
+    kernel.iterate(scheme, tables, 1, exploration=EXPLORATION, traversals=5)
+    # the first player's traversals come first: what the others add is under another strategy
+    own, met = player_sequences(tree, 0), player_sequences(tree, 1 if tree.num_players == 2 else 0)
+    assert np.abs(regrets[own]).max() > 0
+    assert averages[met].max() > 0
+    np.testing.assert_allclose((tables.regret_sum - before)[own], regrets[own], atol=1e-12)
+    np.testing.assert_allclose(tables.strategy_sum[met], averages[met], atol=1e-12)
+
+
+def player_sequences(tree, player):
+    """Returns the sequences of a player's decisions."""
+    first, last = tree.sequence_start[player : player + 2]
+    return np.arange(first + 1, last)
+
+
+def test_nothing_is_collected_where_strategies_are_missing():
+    tree = build_history_tree(GAMES["kuhn"])
+    kernel = SamplingKernel(lay_out_for_sampling(tree))
+    strategy, is_known = np.ones(kernel.num_sequences), np.zeros(kernel.num_infosets, np.uint8)
+    with pytest.raises(ConfigError, match="strategies are missing at 1 decision"):
+        kernel.collect(Scheme.EXTERNAL, 0, strategy, is_known, np.ones(1, np.uint64))
 
 
 EXACT = [("kuhn", scheme) for scheme in (Scheme.EXTERNAL, Scheme.OUTCOME, Scheme.CHANCE)] + [

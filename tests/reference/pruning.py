@@ -28,6 +28,7 @@ class Seen:
     infoset_values: np.ndarray  # [I] under the strategy that is played there
     cf_reach: np.ndarray  # [I]
     is_visited: np.ndarray  # [I] whether a pass that prunes comes there
+    is_live: np.ndarray  # [N] and at which nodes
 
 
 class PruningTwin:
@@ -97,6 +98,8 @@ class PruningTwin:
                     self.update(player, self.look(player))
             else:
                 seen = [self.look(player) for player in (0, 1)]
+                if self.pruning.walks_once:
+                    self.nodes_touched = before + int((seen[0].is_live | seen[1].is_live).sum())
                 for player in (0, 1):
                     self.update(player, seen[player])
             if self.pruning.kind is PruningKind.BEST_RESPONSE:
@@ -120,7 +123,14 @@ class PruningTwin:
         is_visited = np.bincount(tree.infoset[nodes], is_live[nodes], forest.num_infosets) > 0
         self.visits += is_visited
         cf_reach = forest.sum_reach(player, reach)
-        return Seen(reach=reach, values=values, infoset_values=infoset_values, cf_reach=cf_reach, is_visited=is_visited)
+        return Seen(
+            reach=reach,
+            values=values,
+            infoset_values=infoset_values,
+            cf_reach=cf_reach,
+            is_visited=is_visited,
+            is_live=is_live,
+        )
 
     def find_best_responders(self):
         """Returns `[I]` the information sets in which a best response is played instead of the regrets."""
@@ -234,7 +244,7 @@ class PruningTwin:
         is_open = ~self.is_pruned
         for sequence in np.flatnonzero(due):  # a sibling that was dealt with before may be the one that is played
             beside = self.forest.infoset_of == self.forest.infoset_of[sequence]
-            has_other = (beside & is_open & (self.regret > 0)).any()
+            has_other = (beside & is_open & (self.regret > 0)).any() or not self.pruning.needs_positive
             is_extended[sequence] = has_other and self.regret[sequence] < 0 and is_worth[sequence]
             is_open[sequence] = not is_extended[sequence]
         return is_extended
@@ -278,7 +288,7 @@ class PruningTwin:
         """Returns `[Q]` the actions worth pruning: visited, with a negative regret, beside one that is played."""
         forest = self.forest
         is_ready = is_visited & (forest.infoset_player == player)
-        if self.pruning.kind is PruningKind.REGRET:
+        if self.pruning.kind is PruningKind.REGRET and self.pruning.needs_positive:
             largest = np.maximum.reduceat(np.where(self.is_pruned, -np.inf, self.regret)[self.cells], self.firsts)
             is_ready &= largest > 0
         candidates = forest.spread(is_ready, at_empty=False) & ~self.is_pruned & (self.regret < 0)
@@ -345,7 +355,7 @@ class PruningTwin:
         out = np.maximum(regret, 0.0)
         total = np.add.reduceat(out[cells], self.firsts)
         is_open = ~self.is_pruned
-        if self.has_windows or self.rule.kernel.fallback is Fallback.ARGMAX:
+        if (self.has_windows and self.pruning.needs_positive) or self.rule.kernel.fallback is Fallback.ARGMAX:
             best = np.maximum.reduceat(regret[cells], self.firsts)
             places = np.where(regret == forest.spread(best), np.arange(regret.size), regret.size)
             chosen = np.minimum.reduceat(places[cells], self.firsts)

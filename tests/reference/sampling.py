@@ -42,6 +42,17 @@ class Xoshiro:
         return max(index for index, probability in enumerate(probabilities) if probability > 0)
 
 
+def begin_stream(word):
+    """Returns the generator that a single word decides (splitmix64), as native/random.hpp makes it."""
+    words = []
+    for _ in range(4):
+        word = (word + 0x9E3779B97F4A7C15) & MASK
+        mixed = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+        mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & MASK
+        words.append(mixed ^ (mixed >> 31))
+    return Xoshiro(words)
+
+
 def all_draws(run):
     """Yields the probability and the result of `run(draw)` for every sequence of draws that is possible."""
     prefixes = [[]]
@@ -167,6 +178,16 @@ class ReferenceMCCFR:
             return [game.apply(state, action) for action, _ in game.chance_outcomes(state)]
         return [game.apply(state, action) for action in game.legal_actions(state)]
 
+    def iterate_together(self, generator, traversals, weight):
+        """K traversals of each player under one strategy, each with a stream of its own; what they add is weighed."""
+        for player in range(self.game.spec.num_players):
+            block = {}
+            for _ in range(traversals):
+                draw = begin_stream(generator.next()).draw
+                self.traverse(player, draw, block=block, weight=weight)
+                if self.game.spec.num_players != 2 and self.scheme in (Scheme.EXTERNAL, Scheme.OUTCOME):
+                    self.walk(player, draw, block=block, weight=weight)
+
     def iterate(self, draw):
         num_players = self.game.spec.num_players
         if self.skipping is not None:
@@ -176,10 +197,11 @@ class ReferenceMCCFR:
             if num_players != 2 and self.scheme in (Scheme.EXTERNAL, Scheme.OUTCOME):
                 self.walk(player, draw)
 
-    def traverse(self, player, draw):
+    def traverse(self, player, draw, *, block=None, weight=1.0):
         self.player, self.draw = player, draw
         self.frozen, self.drawn, self.drawn_public = {}, {}, {}
-        value = self.visit(self.game.initial_state(), 1.0, 1.0)
+        self.block = {} if block is None else block
+        value = self.visit(self.game.initial_state(), weight, weight)
         self.baselines.learn(player)
         return value
 
@@ -201,7 +223,7 @@ class ReferenceMCCFR:
         key = (actor, self.game.infostate(state, actor))
         is_first = key not in self.frozen
         if is_first:
-            self.frozen[key] = self.strategy(key, len(children))
+            self.frozen[key] = self.block.setdefault(key, self.strategy(key, len(children)))
         sigma = self.frozen[key]
         names = [self.baselines.name(state, actor, a) for a in range(len(children))]
         if actor != self.player:
@@ -270,7 +292,7 @@ class ReferenceMCCFR:
                 return ratio * self.visit(child, own, cf * ratio)
         return 0.0
 
-    def walk(self, player, draw):
+    def walk(self, player, draw, *, block=None, weight=1.0):
         """One path on which the player follows its strategy and the others move uniformly."""
         state = self.game.initial_state()
         self.nodes_touched += 1
@@ -282,7 +304,8 @@ class ReferenceMCCFR:
             elif actor == player:
                 key = (actor, self.game.infostate(state, actor))
                 probabilities = self.strategy(key, len(children))
-                self.add(key, probabilities)
+                probabilities = probabilities if block is None else block.setdefault(key, probabilities)
+                self.add(key, weight * probabilities)
             state = children[draw(probabilities)]
             self.nodes_touched += 1
 

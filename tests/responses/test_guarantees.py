@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
 from equipoise.responses.against import SeatLearner
 from equipoise.responses.exact import AbstractBestResponse, BestResponse, LibraryResponse, RandomLibraryResponse
-from equipoise.responses.guarantees import failure_probability, state_guarantee
+from equipoise.responses.guarantees import failure_probability, state_guarantee, state_iterates
 from equipoise.responses.on_tree import OnTree
 from equipoise.responses.sampled import FBRResponse, UCTResponse
 from equipoise.responses.values import estimate_deviation
@@ -261,6 +262,45 @@ def test_guarantees_are_stated_for_what_they_cover():
     assert failure_probability(400, drawn.shortfall - 0.1, 2.0) == pytest.approx(0.05)
     assert state(UCTResponse(tree, 1)).theorem is None
     assert state(BestResponse(tree), updates=2).theorem is None
+
+
+def test_guarantees_with_a_delta_are_those_of_theorems_8_to_11():
+    def state(response, **known):
+        return state_guarantee(
+            response, epsilon=0.1, num_iterations=400, updates_per_response=1, utility_range=2.0, **known
+        )
+
+    tree = matrix_tree([[1.0, -1.0], [-1.0, 1.0]])
+    within = state(LazyResponse(tree, columns_of(tree), 0.3), delta=0.3)
+    assert (within.theorem, within.probability) == ("Theorem 8", 1.0)
+    assert within.shortfall == pytest.approx(0.1 + 2 * 0.3)
+    drawn, sampled = state(RandomLibraryResponse(tree, columns_of(tree), num_drawn=1)), UCTResponse(tree, 1)
+    found = state(sampled, delta=0.3)
+    assert found.theorem == "Theorem 10"
+    assert found.shortfall == pytest.approx(drawn.shortfall + 2 * 0.3)
+    failing = state(sampled, failing=0.1)  # delta is p Delta
+    assert failing.theorem == "Theorem 11"
+    assert failing.shortfall == pytest.approx(drawn.shortfall + 2 * 0.1 * 2.0)
+    for known, message in (
+        ({"delta": 0.1, "failing": 0.1}, "takes delta or failing"),
+        ({"delta": -1.0}, "at least 0"),
+        ({"failing": 2.0}, "from 0 to 1"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            state(sampled, **known)
+
+
+def test_iterates_are_guaranteed_by_theorems_7_and_9():
+    tree = matrix_tree([[1.0, -1.0], [-1.0, 1.0]])
+    seventh = state_iterates(BestResponse(tree), epsilon=0.1, share=0.25)
+    assert (seventh.theorem, seventh.probability) == ("Theorem 7", 0.75)
+    assert seventh.shortfall == pytest.approx(0.4)
+    ninth = state_iterates(LazyResponse(tree, columns_of(tree), 0.3), epsilon=0.1, share=0.25, delta=0.3)
+    assert ninth.theorem == "Theorem 9"
+    assert ninth.shortfall == pytest.approx(1.6)
+    assert state_iterates(UCTResponse(tree, 1), epsilon=0.1, share=0.25, delta=0.3).theorem is None
+    with pytest.raises(ConfigError, match="share must be above 0"):
+        state_iterates(BestResponse(tree), epsilon=0.1, share=0.0)
 
 
 def test_counts_of_leduc():

@@ -38,6 +38,8 @@ from equipoise.solvers.cfr import CFRSolver
 from equipoise.trees.holdem.flat_betting import MenuByPlayers
 from equipoise.trees.holdem.locks import NodeLock
 from equipoise.trees.holdem.tree import build_holdem_tree
+from tests.reference.round_search import Round
+from tests.reference.sampling import Xoshiro
 
 ROYAL = parse_deck("royal")
 SPEC = BlueprintSpec(stacks=(3000,) * 3, deck="royal", menu="100%; cap: 1", abstraction="percentile", buckets=(6, 6, 6))
@@ -135,6 +137,58 @@ def exploit(begun, board, solved: SolvedRound, menu: str, *, is_uniform_later: b
         solver.iterate(1)
         found += solver.evaluate().best_response_values[1 - player]
     return found / 2 / pot
+
+
+@pytest.mark.parametrize(
+    ("steps", "cards_on_table", "line", "folded", "kept"),
+    [
+        (THREE, "TcJdQhAs", (), (), {}),
+        (THREE, "TcJdQhAs", (1, 837, 0), (2,), {(): Kept((1, 1400), np.tile([0.0, 1.0], (ROYAL.num_hands, 1)))}),
+        ((*THREE, 1, 1, 1, -1), "TcJdQhAsTd", (), (), {}),
+        ((), "", (), (), {}),
+    ],
+    ids=["turn", "turn with folds and fixed rows", "river", "before the flop"],
+)
+def test_it_learns_bit_by_bit_what_its_twin_learns(
+    blueprint: StoredBlueprint, steps, cards_on_table, line, folded, kept
+) -> None:
+    """Regrets, averages, the generator and the count of nodes, from random regrets, ranges and unlike stacks' pots."""
+    rng = np.random.default_rng(5)
+    out = {seat for seat, is_out in enumerate(walk_to(blueprint, *steps).state.is_folded) if is_out} | set(folded)
+    ranges = rng.random((3, ROYAL.num_hands)) * (rng.random((3, ROYAL.num_hands)) < 0.7)
+    ranges[sorted(out)] = 0.0
+    board = parse_board(cards_on_table) if cards_on_table else ()
+    one_deal = RoundSettings(deals=1, periods=1)
+    solved = solve(blueprint, steps, board, line=line, folded=folded, fixed=kept, ranges=ranges, settings=one_deal)
+    kernel = solved.kernel
+    twin = Round(
+        betting=kernel.betting,
+        plan=plan_behind(blueprint),
+        cards=cards(),
+        deck=ROYAL.cards,
+        board=board,
+        street=blueprint.betting.rules.first_street + (len(board) - 2 if board else 0),
+        ranges=kernel.ranges,
+        num_rollouts=2,
+        bias=3.0,
+    )
+    kernel.regrets[:] = rng.normal(0.0, 300.0, kernel.regrets.shape).astype(np.float32)
+    kernel.averages[:] = rng.random(kernel.averages.shape).astype(np.float32)
+    begin = np.cumsum([table.size for table in twin.regrets])[:-1]
+    for own, theirs in ((kernel.regrets, twin.regrets), (kernel.averages, twin.averages)):
+        for table, part in zip(theirs, np.split(own, begin), strict=True):
+            table[:] = part.reshape(table.shape)
+    words = np.array([3, 1, 4, 1], np.uint64)
+    generator = Xoshiro(words)
+    touched = kernel.train(words, 12, num_rollouts=2, bias=3.0)
+    for _ in range(12):
+        twin.iterate(generator)
+    assert words.tolist() == generator.words
+    assert touched == twin.touched
+    kernel.end_period(0.5, 0.75)
+    twin.end_period(0.5, 0.75)
+    assert np.array_equal(kernel.regrets, np.concatenate([table.reshape(-1) for table in twin.regrets]))
+    assert np.array_equal(kernel.averages, np.concatenate([table.reshape(-1) for table in twin.averages]))
 
 
 def test_a_river_of_two_is_near_to_exact(blueprint: StoredBlueprint) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from equipoise.abstraction.blueprints import BlueprintSpec, make_deals
 from equipoise.core import checkpoint
 from equipoise.core.checkpoint import Kind
 from equipoise.core.errors import CheckpointError, ConfigError, GameTooLargeError
@@ -94,6 +95,24 @@ def test_one_thread_gives_the_same_bits_however_it_is_called() -> None:
     assert whole.num_deals == parts.num_deals == 6_000
     assert np.array_equal(whole.tables.arena, parts.tables.arena)
     assert all(np.array_equal(*pair) for pair in zip(whole.pack(), parts.pack(), strict=True))
+
+
+def test_cards_give_the_same_bits_however_training_is_called() -> None:
+    """What is drawn depends on nothing but the generator: a call leaves no shuffled deck behind."""
+    spec = BlueprintSpec(
+        stacks=(300, 300),
+        deck="tiny",
+        last_street="flop",
+        menu="100%, a; cap: 2",
+        abstraction="percentile",
+        buckets=(4,),
+    )
+    deals = make_deals(spec)
+    whole, parts = (BlueprintTrainer(spec.betting, deals, spec.num_buckets, CONFIG) for _ in range(2))
+    whole.train(900)
+    for num_deals in (1, 399, 500):
+        parts.train(num_deals)
+    assert np.array_equal(whole.tables.arena, parts.tables.arena)
 
 
 def test_a_saved_training_goes_on_to_the_bit(tmp_path: Path) -> None:

@@ -149,3 +149,56 @@ def test_who_interrupts_before_the_first_iteration_waits_for_no_evaluation(start
     monkeypatch.setattr(TimedSolver, "stop", lambda _: None, raising=False)
     assert list(run(solver, iterations=5, is_interrupted=lambda: True)) == []
     assert solver.now == 500.0
+
+
+class QuickTimedSolver(TimedSolver):
+    """One that can be evaluated quickly, which says a little too much or too little."""
+
+    can_evaluate_quickly = True
+    error = 0.0
+
+    def __init__(self, cost, evaluation_cost):
+        super().__init__(cost, evaluation_cost)
+        self.asked = []  # iterations at which it was evaluated, exact ones negative
+
+    def evaluate(self):
+        self.asked.append(-self.iteration)
+        return super().evaluate()
+
+    def evaluate_quickly(self):
+        self.asked.append(self.iteration)
+        gain = 1.0 / self.iteration + self.error
+        return Evaluation(values=(0.0, 0.0), best_response_values=(gain, gain))
+
+
+@pytest.fixture
+def start_quick(monkeypatch):
+    solver = QuickTimedSolver(lambda _: 0.01, 0.0)
+    monkeypatch.setattr(driver.time, "perf_counter", lambda: solver.now)
+    return solver
+
+
+def test_far_from_a_target_quick_evaluations_are_few_and_an_exact_one_decides(start_quick):
+    records = list(run(start_quick, target=1e-2))
+    assert start_quick.asked == [1, 2, 4, 8, 16, 30, 46, 62, 73, 82, 91, 96, 102, -102]
+    assert [record.iteration for record in records] == start_quick.asked[:-1]
+
+
+@pytest.mark.parametrize(("error", "asked"), [(-6e-4, [96, -96, 102, -102]), (2e-4, [96, 102, 108, -108])])
+def test_what_ends_a_run_is_exact(start_quick, error, asked):
+    start_quick.error = error
+    *_, record = run(start_quick, target=1e-2)
+    assert record.exploitability == 1 / record.iteration <= 1e-2
+    assert start_quick.asked[-4:] == asked
+
+
+@pytest.mark.parametrize("limits", [{"iterations": 60}, {"seconds": 0.6}])
+def test_a_run_that_misses_its_target_ends_with_exact_figures(start_quick, limits):
+    records = list(run(start_quick, target=1e-3, **limits))
+    assert start_quick.asked[-1] == -records[-1].iteration
+    assert all(asked > 0 for asked in start_quick.asked[:-1])
+
+
+def test_without_a_target_every_point_is_exact(start_quick):
+    list(run(start_quick, iterations=20))
+    assert all(asked < 0 for asked in start_quick.asked)

@@ -175,6 +175,37 @@ def test_one_iteration_from_random_regrets(name, rule, is_alternating, dtype, to
     assert_same_tables(twin(name), history, solver, tolerance)
 
 
+def play_first_actions(pair, history, solver, player):
+    """Lets a player take the first action wherever the first street asks: it comes to no other line, with no hand."""
+    on_root = pair.cells < pair.tree.arrays.board_field("first_cell")[1:].min(initial=pair.tree.arrays.num_cells)
+    of_player = pair.history.infoset_player()[np.searchsorted(pair.history.first_sequence, pair.sequences, "right") - 1]
+    chosen = pair.sequences[on_root & (of_player == player)]
+    history.tables.regret_sum[chosen] = np.where(np.isin(chosen, pair.history.first_sequence), 0.1, -0.1)
+    history.tables.strategy[:] = history.kernel.normalize(history.tables.regret_sum)
+    history.tables.realization[:] = history.kernel.realize(history.tables.strategy)
+    solver.tables.regret_sum[:] = pair.to_cells(history.tables.regret_sum, is_regret=True)
+
+
+@pytest.mark.parametrize("name", ["tiny_turn", "small_turn"])
+@pytest.mark.parametrize("player", [0, 1])
+@pytest.mark.parametrize("rule", [CFR(), DCFR(), CFRPlus(), PredictiveCFRPlus()], ids=lambda rule: rule.name)
+@by_mode
+def test_lines_that_a_player_comes_to_with_no_hand(name, player, rule, is_alternating):
+    pair = twin(name)
+    history, solver = start_from_regrets(pair, rule, np.random.default_rng(5), is_alternating=is_alternating)
+    play_first_actions(pair, history, solver, player)
+    before = solver.tables.regret_sum.copy()
+    history.iterate(1)
+    solver.iterate(1)
+    assert_same_tables(pair, history, solver, 1e-10)
+    discounts = rule.discounts(5)
+    idle = before * np.where(before > 0, discounts.positive, discounts.negative) == solver.tables.regret_sum
+    assert idle[pair.cells].mean() > 0.02  # nothing is gained there
+    history.iterate(3)
+    solver.iterate(3)
+    assert_same_tables(pair, history, solver, 1e-9)
+
+
 @by_rule
 @by_mode
 def test_twenty_iterations(rule, is_alternating):
@@ -380,6 +411,35 @@ def test_a_restored_run_goes_on_to_the_bit(rule):
     for solver in runs:
         solver.iterate(5)
     np.testing.assert_array_equal(runs[0].tables.strategy_sum, runs[1].tables.strategy_sum)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int16])
+@pytest.mark.parametrize("num_threads", [1, 2])
+def test_quick_evaluations_are_nearly_exact(dtype, num_threads):
+    solver = CFRSolver(build_holdem_tree(spot("9cThJsQh", "AA,KK,AQ|QQ,A9,TT", menu="50%, a")), dtype=dtype)
+    solver.num_threads = num_threads
+    solver.iterate(20)
+    exact, quick = solver.evaluate(), solver.evaluate_quickly()
+    assert quick.best_response_values == pytest.approx(exact.best_response_values, abs=1e-6 * 100)
+    assert quick.exploitability == pytest.approx(exact.exploitability, abs=1e-6 * 100)
+    assert quick != exact
+    assert abs(quick.values[0] - exact.values[0]) <= exact.exploitability + 1e-4
+
+
+@pytest.mark.parametrize("changes", [{"rake_rate": 0.05}, {"dtype": np.float64}])
+def test_where_quick_evaluations_would_not_be_right_they_are_exact(changes):
+    dtype = changes.pop("dtype", np.float32)
+    solver = CFRSolver(build_holdem_tree(spot("9cThJsQhKs", "AA,KK|QQ,A9", menu="a", **changes)), dtype=dtype)
+    solver.iterate(5)
+    assert not solver.can_evaluate_quickly
+    assert solver.evaluate_quickly() == solver.evaluate()
+
+
+def test_small_figures_are_exact():
+    solver = CFRSolver(build_holdem_tree(spot("9cThJsQhKs", "AA,KK|QQ,A9", menu="a")))
+    solver.iterate(3000)
+    assert solver.can_evaluate_quickly
+    assert solver.evaluate_quickly() == solver.evaluate()
 
 
 def test_the_driver_solves_a_spot_to_a_target():

@@ -87,5 +87,5 @@ def test_spots_are_solved_by_name(tmp_path):
     assert solution.exploitability < 0.5
     locked = tmp_path / "locked.toml"
     locked.write_text(file.read_text() + "[[locks]]\nline = ''\nplay = {check = 1.0}\n")
-    with pytest.raises(ConfigError, match="locks are for method cfr, and the spot has some: got --method flop"):
+    with pytest.raises(ConfigError, match="locks are for method cfr, and the spot has some: got `method` flop"):
         equipoise.solve(locked, method="flop", iterations=1)

@@ -18,6 +18,7 @@ from equipoise.solvers.mccfr import (
     lay_out_for_sampling,
 )
 from equipoise.solvers.rules import CFR
+from equipoise.solvers.sampled_pruning import LIBRATUS
 from equipoise.trees.history import build_history_tree
 
 KUHN = build_history_tree(make_game("kuhn"))
@@ -138,6 +139,30 @@ def test_initial_discounting_happens_once():
     assert solver.period == 4
 
 
+def test_floors_and_uneven_discounts_are_those_of_the_full_width_rules():
+    # [BS19] DCFR(3/2, 0, 2) after period n: n^1.5 / (n^1.5 + 1), 1/2, (n / (n + 1))^2
+    uneven = Discounting(kind=DiscountKind.DISCOUNTED).factors(3)
+    assert uneven == pytest.approx((3**1.5 / (3**1.5 + 1), 0.5, (3 / 4) ** 2))
+    assert Discounting(kind=DiscountKind.FLOORED).factors(3) == pytest.approx((1.0, 0.0, 3 / 4))
+    for kind in (DiscountKind.FLOORED, DiscountKind.DISCOUNTED):
+        plain = make_solver(LEDUC, discounting=Discounting(kind=DiscountKind.NONE))
+        solver = make_solver(LEDUC, discounting=Discounting(kind=kind, period_nodes=1000))
+        while solver.period == 1:
+            solver.iterate(1)
+        plain.iterate(solver.iteration)
+        factors, before = solver.config.discounting.factors(1), plain.tables.regret_sum
+        expected = before * np.where(before > 0, factors.positive, factors.negative)
+        np.testing.assert_array_equal(solver.tables.regret_sum, expected)
+        assert (before < 0).any()
+        np.testing.assert_array_equal(solver.tables.strategy_sum, plain.tables.strategy_sum * factors.average)
+
+
+def test_runs_that_are_pruned_keep_their_negative_regrets():
+    floored = Discounting(kind=DiscountKind.FLOORED)
+    with pytest.raises(ConfigError, match="need negative regrets as they are, got floored"):
+        MCCFRConfig(discounting=floored, pruning=LIBRATUS)
+
+
 def test_periods_shorter_than_an_iteration_all_count():
     linear = Discounting(kind=DiscountKind.LINEAR, period_nodes=3)
     solver = make_solver(NO_STAKES, discounting=linear)
@@ -146,7 +171,7 @@ def test_periods_shorter_than_an_iteration_all_count():
     assert solver.tables.strategy_sum.sum() == pytest.approx(2 * (1 / 2) * (2 / 3) * (3 / 4))
 
 
-@pytest.mark.parametrize("kind", [DiscountKind.LINEAR, DiscountKind.INITIAL])
+@pytest.mark.parametrize("kind", [kind for kind in DiscountKind if kind is not DiscountKind.NONE])
 def test_discounting_still_converges(kind):
     solver = make_solver(LEDUC, discounting=Discounting(kind=kind, period_nodes=50_000))
     solver.iterate(60_000)

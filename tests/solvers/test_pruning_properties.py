@@ -73,6 +73,7 @@ SETTINGS = {
     "rbp": {"kind": RBP},
     "rbp from 1": {"kind": RBP, "threshold": 1.0, "prunes_leaves": True},
     "rbp responding": {"kind": RBP, "threshold": 1.0, "zero_reach": ZeroReach.ALL},
+    "rbp eagerly": {"kind": RBP, "threshold": 1.0, "needs_positive": False},
     "brp": {"kind": BRP},
     "brp from 1": {"kind": BRP, "threshold": 1.0, "prunes_leaves": True},
 }
@@ -96,6 +97,35 @@ def test_native_run_is_the_twin(rule, settings, is_alternating):
     assert found.overhead_nodes == twin.overhead_nodes
     assert (found.num_opened, found.num_closed) == (twin.num_opened, twin.num_closed)
     assert found.num_infosets_pruned == twin.is_hidden.sum()
+    if settings["kind"] is BRP:
+        is_owned = twin.forest.infoset_of >= 0
+        assert native.count_regrets() == (is_owned & ~twin.is_pruned & ~twin.forest.spread(twin.is_hidden)).sum()
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+@pytest.mark.parametrize("rule", [CFR(), CFRPlus(gamma=0.0)], ids=["cfr", "rm+"])
+def test_one_walk_for_both_players_does_what_two_do(rule, settings):
+    once, twice = (
+        run("leduc", rule, iterations=40, make=PrunedSolver, is_alternating=False, walks_once=walks_once, **settings)
+        for walks_once in (True, False)
+    )
+    for name, array in twice.state().items():
+        if name != "clock":  # which counts nodes
+            np.testing.assert_array_equal(once.state()[name], array)
+    twin = run("leduc", rule, iterations=15, is_alternating=False, walks_once=True, **settings)
+    once = run("leduc", rule, iterations=15, make=PrunedSolver, is_alternating=False, walks_once=True, **settings)
+    assert once.nodes_touched == twin.nodes_touched
+    assert once.nodes_touched < twice.nodes_touched
+
+
+def test_eager_pruning_goes_on_where_no_regret_is_positive():
+    eager, waiting = (
+        run("leduc", CFR(), RBP, 400, make=PrunedSolver, is_alternating=False, threshold=1.0, needs_positive=needs)
+        for needs in (False, True)
+    )
+    assert eager.statistics().largest_excess <= 1e-9
+    assert eager.statistics().num_extended > waiting.statistics().num_extended
+    assert eager.evaluate().exploitability < 1.5 * unpruned("leduc", CFR(), 400, False).evaluate().exploitability
 
 
 @pytest.mark.parametrize("rule", [LinearCFR(), CFRPlus(gamma=0.0)], ids=["lcfr", "rm+"])

@@ -9,18 +9,32 @@ from equipoise.core.errors import EquipoiseError
 from equipoise.solvers.pruning import Pruning, PruningKind
 from equipoise.solvers.pruning_notation import format_pruning, parse_pruning
 from equipoise.solvers.rule_notation import RULES, format_discounting, parse_discounting, parse_rule
-from equipoise.solvers.rules import CFR, DCFR, CFRPlus, DCFRPlus, Hedge, LinearCFR, NormalHedge, Optimistic, Thresholded
+from equipoise.solvers.rules import (
+    CFR,
+    DCFR,
+    CFRPlus,
+    DCFRPlus,
+    Hedge,
+    LinearCFR,
+    NormalHedge,
+    Optimistic,
+    ScheduledDCFR,
+    Thresholded,
+)
 
 NUMBERS = st.floats(-50, 50) | st.sampled_from([math.inf, 1.5, 0.5])
 MATCHING = st.builds(  # regrets
     DCFR, alpha=NUMBERS, beta=NUMBERS | st.just(-math.inf), gamma=st.floats(0, 50)
 ) | st.builds(DCFRPlus, delay=st.integers(0, 10**6))
+PAIRS = st.tuples(st.floats(-50, 50), st.floats(-50, 50))
+WEIGHTS = st.tuples(st.floats(0, 50), st.floats(0, 50))
+SCHEDULES = st.builds(ScheduledDCFR, alpha=PAIRS, beta=PAIRS, gamma=WEIGHTS, horizon=st.integers(1, 10**6))
 NORMAL_HEDGES = st.builds(NormalHedge, base=MATCHING | st.builds(Optimistic, MATCHING))
 HEDGES = st.builds(Hedge, horizon=st.none() | st.integers(1, 10**6))
 BASES = MATCHING | HEDGES | st.builds(NormalHedge, base=MATCHING)
 THRESHOLDED = st.builds(Thresholded, MATCHING | HEDGES, st.floats(1, 50))
 OPTIMISTIC = st.builds(Optimistic, BASES | THRESHOLDED)
-ALL_RULES = BASES | OPTIMISTIC | NORMAL_HEDGES | THRESHOLDED
+ALL_RULES = SCHEDULES | BASES | OPTIMISTIC | NORMAL_HEDGES | THRESHOLDED
 
 
 @given(rule=ALL_RULES)
@@ -86,7 +100,7 @@ def test_bad_rules_say_what_is_wrong(text, message):
         parse_rule(text)
 
 
-@pytest.mark.parametrize("text", ["cfr", "lcfr", "initial", "lcfr(5000)", "initial(70)"])
+@pytest.mark.parametrize("text", ["cfr", "lcfr", "initial", "lcfr(5000)", "initial(70)", "floored(300)", "discounted"])
 def test_discounting_reads_back(text):
     assert format_discounting(parse_discounting(text)) == text
 
@@ -101,7 +115,16 @@ def test_bad_discounting_is_refused(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["partial", "rbp", "rbp(10)", "brp(25,0.1)", "brp(25,0,1)", "zero-reach-partial", "strict-zero-reach-rbp(2.5)"],
+    [
+        "partial",
+        "rbp",
+        "rbp(10)",
+        "brp(25,0.1)",
+        "brp(25,0,1)",
+        "zero-reach-partial",
+        "strict-zero-reach-rbp(2.5)",
+        "once-eager-zero-reach-rbp(1)",
+    ],
 )
 def test_prunings_read_back(text):
     assert format_pruning(parse_pruning(text)) == text

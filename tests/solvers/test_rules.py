@@ -21,6 +21,7 @@ from equipoise.solvers.rules import (
     NormalHedge,
     Optimistic,
     PredictiveCFRPlus,
+    ScheduledDCFR,
     discount_factor,
     tabulate_discounts,
 )
@@ -187,6 +188,23 @@ def test_steps_of_hedge():
     assert Hedge().discounts(7).eta_scale == pytest.approx(1 / math.sqrt(7))
 
 
+def test_exponents_of_a_schedule_move_evenly_and_stay():
+    rule = ScheduledDCFR(alpha=(1.0, 3.0), beta=(0.5, -0.5), gamma=(6.0, 2.0), horizon=10)
+    assert rule.exponents(5) == (2.0, 0.0, 4.0)
+    assert rule.exponents(10) == rule.exponents(99) == (3.0, -0.5, 2.0)
+    for t in (1, 5, 10, 99):
+        alpha, beta, gamma = rule.exponents(t)
+        assert rule.discounts(t) == DCFR(alpha=alpha, beta=beta, gamma=gamma).discounts(t)
+
+
+def test_a_schedule_that_stands_still_is_dcfr(leduc):
+    still = ScheduledDCFR(alpha=(1.5, 1.5), beta=(0.0, 0.0), gamma=(2.0, 2.0), horizon=5)
+    solvers = [CFRSolver(leduc, rule) for rule in (still, DCFR())]
+    for solver in solvers:
+        solver.iterate(20)
+    np.testing.assert_array_equal(solvers[0].tables.strategy_sum, solvers[1].tables.strategy_sum)
+
+
 def test_table_has_a_row_per_iteration():
     rows = tabulate_discounts(DCFR(), 3, 2)
     assert rows.shape == (2, 6)
@@ -205,6 +223,7 @@ def test_table_has_a_row_per_iteration():
         DCFR(alpha=0.5, beta=-1.0, gamma=2.5),
         DCFR(alpha=1.7, beta=0.3, gamma=3.0),
         DCFR(alpha=300.0, beta=1.0, gamma=0.5),
+        ScheduledDCFR(horizon=20),
     ],
 )
 def test_rows_of_a_table_are_those_of_their_iterations_to_the_bit(rule, first_t):
@@ -225,6 +244,10 @@ def test_rows_of_a_table_are_those_of_their_iterations_to_the_bit(rule, first_t)
         (lambda: DCFRPlus(alpha=-math.inf), "alpha must be a number above -inf"),
         (lambda: DCFRPlus(beta=math.nan), "beta must be a number"),
         (lambda: DCFRPlus(average_exponent=-0.5), "average_exponent must be at least 0 and finite"),
+        (lambda: ScheduledDCFR(alpha=(1.0, math.inf)), "alpha of a schedule must be finite, got inf"),
+        (lambda: ScheduledDCFR(beta=1.0), "beta must be a pair of numbers, got 1.0"),
+        (lambda: ScheduledDCFR(gamma=(2.0, -1.0)), "gamma must be at least 0 and finite, got -1"),
+        (lambda: ScheduledDCFR(horizon=0), "horizon must be at least 1, got 0"),
         (lambda: Hedge(horizon=-3), "horizon must be at least 1, got -3"),
         (lambda: Hedge(horizon=math.nan), "horizon must be a whole number"),
     ],

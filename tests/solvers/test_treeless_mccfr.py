@@ -291,6 +291,11 @@ def test_schemes_that_need_a_tree_are_refused():
         make_solver(GAMES["kuhn"], Scheme.PUBLIC_CHANCE)
 
 
+def test_floored_regrets_need_a_tree():
+    with pytest.raises(ConfigError, match="floored regrets need a tree"):
+        make_solver(GAMES["kuhn"], discounting=Discounting(kind=DiscountKind.FLOORED))
+
+
 def test_other_generators_are_refused():
     with pytest.raises(ConfigError, match="PCG64 generator, got MT19937"):
         TreelessMCCFRSolver(GAMES["kuhn"], rng=np.random.Generator(np.random.MT19937(1)))

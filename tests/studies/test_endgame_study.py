@@ -2,6 +2,7 @@
 """Study `dcfr-endgames` on small endgames of the same format, and the settings that studies take."""
 
 import dataclasses
+import itertools
 import json
 from pathlib import Path
 
@@ -10,13 +11,14 @@ from typer.testing import CliRunner
 
 from equipoise.apps.cli import app
 from equipoise.core.errors import ConfigError
-from equipoise.studies.comparisons import Comparison, Marks, compare
+from equipoise.studies.comparisons import Comparison, Marks, compare, compare_along
 from equipoise.studies.discounting.dcfr_endgames import DCFR_ENDGAMES, MARKS, RULES, EndgameConfiguration
 from equipoise.studies.discounting.dcfr_toy import DCFR_TOY
+from equipoise.studies.sampled_curves import KINDS
 from equipoise.studies.study import Measured, Point, Size, Verdict
 
 SUBGAMES = ("subgame3", "subgame4")
-SAMPLED_CURVES = ("mccfr", "linear-mccfr", "initial-discount-mccfr")
+SAMPLED_CURVES = tuple(KINDS)
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +28,7 @@ def result(endgames):
             data=str(endgames),
             subgames=SUBGAMES,
             river_iterations=320,
+            asymptote_iterations=1000,
             threads=1,
             sampled_runs=1,
             sampled_nodes=20_000_000,
@@ -42,6 +45,7 @@ def test_every_rule_is_measured_at_every_mark_of_every_endgame(result):
     assert not result.is_partial
     rows = {(row["subgame"], row["rule"], row["at"]): row["ours"] for row in result.conclusion.rows}
     full = {(name, rule.name, mark) for name in SUBGAMES for rule in RULES for mark in (100, 316)}
+    full |= {(name, rule, 1000) for name in SUBGAMES for rule in ("cfr+", "lcfr")}  # followed further
     sampled = {(f"{name}, sampled", curve, 20_000_000) for name in SUBGAMES for curve in SAMPLED_CURVES}
     assert rows.keys() == full | sampled
     assert all(value > 0 for value in rows.values())
@@ -53,6 +57,32 @@ def test_curves_fall_and_are_in_thousandths_of_a_big_blind(result):
             assert points[-1][1] <= points[0][1]
             # nobody can lose more than the pot and the stacks, 225 big blinds
             assert points[0][1] < 225_000
+
+
+def test_curves_are_measured_so_densely_that_peaks_are_seen(result):
+    points = [x for x, _ in result.curves["subgame3"]["dcfr(1.5,-inf,2)"] if x >= 100]
+    assert points[0] == 100
+    assert points[-1] == 320
+    assert all(after / before < 1.06 for before, after in itertools.pairwise(points))
+    assert result.curves["subgame3"]["lcfr"][-1][0] == 1000
+
+
+def test_a_statement_on_curves_is_judged_by_their_points():
+    measured = Measured()
+    for x, y in zip(range(100, 120), [2.0] * 14 + [0.5] * 6, strict=True):
+        measured.add(Point(panel="p", curve="a", x=x, y=y))
+        measured.add(Point(panel="p", curve="b", x=x, y=1.0))
+    above = Comparison(statement="a above b", above="a", below="b", source="s", least=1.0)
+    assert compare_along(above, "p", measured, start=100).verdict is Verdict.UNDECIDED
+    for x in (118, 119):
+        measured.add(Point(panel="p", curve="a", x=x, y=1.5))
+    claim = compare_along(above, "p", measured, start=100)
+    assert claim.verdict is Verdict.CONFIRMED
+    assert claim.ours == "a / b: median 2.00 (0.50 to 2.00); holds at 16 of 20 points from 100 to 119"
+    assert compare_along(above, "p", measured, start=114).verdict is Verdict.UNDECIDED
+    below = dataclasses.replace(above, least=0.0, most=1.0)
+    assert compare_along(below, "p", measured, start=100).verdict is Verdict.DENIED
+    assert compare_along(above, "q", measured, start=100).verdict is Verdict.NOT_MEASURED
 
 
 def test_claims_cover_both_papers_and_say_what_was_too_short(result):
@@ -143,7 +173,7 @@ def test_bad_settings_are_refused(arguments, said):
 def test_missing_endgame_is_named(endgames):
     result = run_command("dcfr-endgames", "--data", endgames)
     assert result.exit_code == 2
-    assert "lack subgame1, subgame2" in " ".join(result.stderr.split())
+    assert "lack subgame2;" in " ".join(result.stderr.split())
 
 
 def test_study_without_data_refuses_it(tmp_path: Path):

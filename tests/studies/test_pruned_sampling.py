@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 
+from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
 from equipoise.solvers.mccfr import MCCFRConfig, MCCFRSolver, Scheme
 from equipoise.solvers.sampled_pruning import LIBRATUS
@@ -17,10 +18,12 @@ from equipoise.studies.sampling.pruned_sampling import (
     OUTCOME,
     OUTCOME_INFOSET,
     PLAIN,
+    PLURIBUS_CURVE,
     PRUNED_SAMPLING,
     RBS,
     VALUES,
     PrunedSamplingConfiguration,
+    cost,
     timed,
 )
 from equipoise.studies.study import Measured, Point, Verdict
@@ -28,7 +31,7 @@ from equipoise.trees.history import build_history_tree
 
 LEDUC = build_history_tree(make_game("leduc"))
 SMALL = PrunedSamplingConfiguration(
-    game="leduc", nodes=1_000_000, baseline_nodes=1_000_000, runs=2, noise_samples=200, menu="a"
+    game="leduc", nodes=1_000_000, baseline_nodes=1_000_000, runs=2, noise_samples=200, menu="a", sweep=("-2/20",)
 )
 
 
@@ -36,7 +39,7 @@ def test_the_study_on_small_games():
     result = PRUNED_SAMPLING.run(SMALL)
     assert not result.is_partial
     rows = {(row["panel"], row["curve"], row["nodes"]): row for row in result.conclusion.rows}
-    panels = {"leduc", timed("leduc"), HOLDEM, timed(HOLDEM), VALUES, NOISE}
+    panels = {"leduc", timed("leduc"), cost("leduc"), HOLDEM, timed(HOLDEM), cost(HOLDEM), VALUES, NOISE}
     assert {panel for panel, _, _ in rows} == panels
     assert all(row["ours"] > 0 for row in rows.values())
     assert rows["leduc", PLAIN, 1_000_000]["ours"] < rows["leduc", PLAIN, 300_000]["ours"]
@@ -99,26 +102,62 @@ def test_means_of_runs_decide_beyond_two_standard_errors(below, verdict):
 
 
 @pytest.mark.parametrize(
-    ("pruned", "said", "verdict"),
+    ("last", "said", "verdict"),
     [
-        ((4.0, 2.0), "3.33 times", Verdict.CONFIRMED),  # at the first mark already
-        ((8.0, 2.0), "1.83 times", Verdict.DENIED),  # at the geometric middle of the marks
-        ((16.0, 4.0), "1.00 times", Verdict.DENIED),
-        ((16.0, 8.0), "0.55 times", Verdict.DENIED),  # unpruned sampling is there in the middle
+        (2.0, "2.41 times", Verdict.CONFIRMED),  # there at the geometric middle of half and end
+        (3.0, "1.58 times", Verdict.UNDECIDED),
+        (4.0, "1.00 times", Verdict.UNDECIDED),
+        (8.0, "0.50 times", Verdict.UNDECIDED),  # unpruned sampling is there at the half
     ],
 )
-def test_a_speedup_is_measured_in_nodes(pruned, said, verdict):
+def test_a_speedup_is_measured_in_nodes_after_the_half(last, said, verdict):
     measured = Measured()
     configuration = PrunedSamplingConfiguration(nodes=1_000_000, baseline_nodes=300_000)
     marks = configuration.marks_within(configuration.nodes)
-    assert marks == (300_000, 1_000_000)
-    for curve, values in ((PLAIN, (16.0, 4.0)), (LIBRATUS_CURVE, pruned)):
+    assert marks == (300_000, 500_000, 1_000_000)
+    for curve, values in ((PLAIN, (16.0, 8.0, 4.0)), (LIBRATUS_CURVE, (16.0, 8.0, last))):
         for mark, value in zip(marks, values, strict=True):
             measured.add(Point(panel="leduc5", curve=curve, x=mark, y=value))
     claims = PRUNED_SAMPLING.conclude(configuration, measured).claims
-    claim = next(claim for claim in claims if "leduc5: libratus is about 3 times faster" in claim.statement)
-    assert claim.ours == said
-    assert claim.verdict is verdict
+    claim = next(one for one in claims if "leduc5: libratus: " in one.statement and "after the half" in one.statement)
+    assert (claim.ours, claim.verdict) == (said, verdict)
+
+
+def test_a_run_as_long_as_ours_can_be_denies():
+    configuration = PrunedSamplingConfiguration()
+    measured = Measured()
+    for curve, value in ((PLAIN, 300.0), (LIBRATUS_CURVE, 290.0)):
+        measured.add(Point(panel=cost("leduc5"), curve=curve, x=configuration.nodes, y=value))
+    claims = PRUNED_SAMPLING.conclude(configuration, measured).claims
+    claim = next(one for one in claims if "leduc5: libratus: " in one.statement and "touch at least" in one.statement)
+    assert claim.verdict is Verdict.DENIED
+
+
+def test_iterations_are_cheaper_by_what_they_touch_in_the_last_half():
+    measured = Measured()
+    configuration = PrunedSamplingConfiguration(nodes=1_000_000, baseline_nodes=300_000)
+    for curve, value in ((PLAIN, 300.0), (LIBRATUS_CURVE, 120.0)):
+        measured.add(Point(panel=cost("leduc5"), curve=curve, x=1_000_000, y=value))
+    claims = PRUNED_SAMPLING.conclude(configuration, measured).claims
+    claim = next(one for one in claims if "leduc5: libratus: " in one.statement and "touch at least" in one.statement)
+    assert (claim.ours, claim.verdict) == ("2.50 times fewer", Verdict.CONFIRMED)
+
+
+def test_pluribus_is_compared_with_pruning_as_libratus_does_it():
+    measured = Measured()
+    configuration = PrunedSamplingConfiguration(nodes=1_000_000, baseline_nodes=300_000)
+    for curve, values in (("libratus, as early as pluribus", (16.0, 8.0, 4.0)), (PLURIBUS_CURVE, (8.0, 4.0, 2.0))):
+        for mark, value in zip(configuration.marks_within(1_000_000), values, strict=True):
+            measured.add(Point(panel=timed("leduc5"), curve=curve, x=mark, y=value))
+    claims = PRUNED_SAMPLING.conclude(configuration, measured).claims
+    claim = next(one for one in claims if one.statement.startswith("leduc5, equal processor time: pluribus's changes"))
+    assert (claim.ours, claim.verdict) == ("2.00 times", Verdict.CONFIRMED)
+
+
+@pytest.mark.parametrize("text", ["-2", "-2/x", "2/5", "-1/0"])
+def test_constants_that_cannot_be_are_refused(text):
+    with pytest.raises(ConfigError):
+        PrunedSamplingConfiguration(sweep=(text,))
 
 
 @pytest.mark.parametrize(

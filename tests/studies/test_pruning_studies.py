@@ -10,10 +10,13 @@ from equipoise.studies.pruning.pruned_curves import (
     ALTERNATING,
     AT_ITERATIONS,
     AT_NODES,
+    AT_WALKED,
     BYTES,
     COST,
     LEDUC,
     LEDUC_5,
+    REGRETS,
+    SIMULTANEOUS,
     PrunedConfiguration,
     final_speedup,
     panel_name,
@@ -27,7 +30,7 @@ from equipoise.studies.study import Measured, Point, Verdict
 TINY = {"games": ("leduc",), "iterations": (300,)}
 STUDIES = {
     "zero-reach": (ZERO_REACH, PrunedConfiguration(**TINY)),
-    "rbp": (RBP, RBPConfiguration(**TINY)),
+    "rbp": (RBP, RBPConfiguration(**TINY, long_iterations=(1000,))),
     "brp": (BRP, BRPConfiguration(**TINY)),
 }
 
@@ -49,21 +52,43 @@ def test_tiny_study_is_complete(study_and_result, tmp_path):
 
 
 def test_pruning_saves_nodes_in_the_table():
-    rows = RBP.run(RBPConfiguration(**TINY)).conclusion.rows
+    rows = RBP.run(RBPConfiguration(**TINY, long_iterations=(1000,))).conclusion.rows
     saved = {(row["updates"], row["algorithm"]): row["beside"] for row in rows if row["beside"]}
     assert all(value > 1.0 for (_, name), value in saved.items() if name == "cfr, RBP")
+    printed = {(row["updates"], row["iterations"]) for row in rows if row["algorithm"] == "cfr, RBP as printed"}
+    assert printed == {("simultaneous", mark) for mark in (300, 1000)}  # which runs longer
+
+
+def test_pruning_as_printed_is_judged_of_long_runs_alone():
+    claims = []
+    for iterations in (30_000, 1_000_000):
+        measured = Measured()
+        for curve, scale in (("cfr, partial pruning, one walk", 9.0), ("cfr, RBP as printed", 1.0)):
+            for quantity in (AT_NODES, AT_WALKED, AT_ITERATIONS):
+                for x, y in ((iterations // 10, 1.0), (iterations, 0.1)):
+                    factor = 1.0 if quantity == AT_ITERATIONS else scale
+                    panel = panel_name(LEDUC, SIMULTANEOUS, quantity)
+                    measured.add(Point(panel=panel, curve=curve, x=int(x * factor), y=y))
+        configuration = RBPConfiguration(**TINY, long_iterations=(iterations,))
+        claims.append([one for one in RBP.conclude(configuration, measured).claims if "factor of 8" in one.statement])
+    assert [claim.verdict for claim in claims[0]] == [Verdict.NOT_MEASURED] * 2
+    assert [(claim.verdict, claim.ours) for claim in claims[1]] == [
+        (Verdict.CONFIRMED, "9 after 1,000,000 iterations")
+    ] * 2
 
 
 def test_memory_falls_under_best_response_pruning():
     result = BRP.run(BRPConfiguration(**TINY))
     curves = result.curves[panel_name(LEDUC, ALTERNATING, BYTES)]
-    named = {brp(rule, constant) for rule in ("cfr", "cfr with RM+") for constant in (0.0, 0.01, 0.1)}
+    named = {brp(rule, constant) for rule in ("cfr", "cfr with RM+") for constant in (0.0, 0.001, 0.01, 0.1)}
     assert set(curves) == {*named, BRP_PATIENT}
     assert curves[brp("cfr", 0.1)][-1][1] < 1.0
+    followed = dict(result.curves[panel_name(LEDUC, ALTERNATING, REGRETS)][brp("cfr", 0.0)])
+    assert 0.1 < followed[300] < curves[brp("cfr", 0.0)][-1][1]  # bytes hold what pruning keeps as well
 
 
 def test_an_interrupted_study_claims_nothing_about_what_it_has_not_measured():
-    result = RBP.run(RBPConfiguration(**TINY), is_interrupted=lambda: True)
+    result = RBP.run(RBPConfiguration(**TINY, long_iterations=(1000,)), is_interrupted=lambda: True)
     assert result.is_partial
     assert {claim.verdict for claim in result.conclusion.claims} == {Verdict.NOT_MEASURED}
 

@@ -30,10 +30,20 @@ from equipoise.games.holdem.cards import Deck, parse_deck
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.strength import hand_kernel
 from equipoise.kernels.blueprints import CardDeals
+from equipoise.solvers.blueprints.clustered import ClusteredTrainer, ClusterGround
 from equipoise.solvers.blueprints.trainer import BlueprintTrainer
 from equipoise.trees.holdem.flat_betting import FlatBetting, MenuByPlayers
 
-__all__ = ["SPECS", "BlueprintSpec", "StoredBlueprint", "bucket_tables", "load_spec", "make_deals", "save_blueprint"]
+__all__ = [
+    "SPECS",
+    "BlueprintSpec",
+    "StoredBlueprint",
+    "bucket_tables",
+    "load_spec",
+    "make_cluster_ground",
+    "make_deals",
+    "save_blueprint",
+]
 
 CHUNK: Final = 1024  # boards whose buckets are looked up at once
 FORMAT: Final = "blueprint of flat betting"
@@ -219,6 +229,32 @@ def make_deals(spec: BlueprintSpec, *, on_progress: OnProgress | None = None) ->
     )
 
 
+def make_cluster_ground(spec: BlueprintSpec) -> ClusterGround:
+    """Returns what head and workers train a spec's blueprint on, each cluster of flops by itself."""
+    if not spec.clusters:
+        raise ConfigError("workers have clusters of flops: the spec must have some, such as clusters = 20")
+    whole = make_deals(dataclasses.replace(spec, clusters=0))
+    found = cluster_flops(_build_within(spec), spec.clusters, seed=spec.seed)
+    flops, row = _list_flops(spec.cards)
+    return ClusterGround(
+        betting=spec.betting,
+        deals=whole,
+        num_buckets=dataclasses.replace(spec, clusters=0).num_buckets,
+        flops=tuple(np.ascontiguousarray(flops[found[row] == cluster]) for cluster in range(int(found.max()) + 1)),
+    )
+
+
+def _list_flops(deck: Deck) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    """Returns every flop `[F, 3]`, and `[F]` the canonical one of each."""
+    boards = canonical_boards(deck, Street.FLOP.num_board_cards)
+    images = np.stack([boards.sets // 4 * 4 + suits[boards.sets % 4] for suits in boards.permutations])
+    images = np.sort(images, axis=-1).astype(np.int64)
+    keys = (images[..., 0] << 12 | images[..., 1] << 6 | images[..., 2]).reshape(-1)
+    every, first = np.unique(keys, return_index=True)
+    flops = np.stack([every >> 12, every >> 6 & 63, every & 63], axis=1).astype(np.uint8)
+    return flops, first % len(boards.sets)
+
+
 def _build_within(spec: BlueprintSpec, on_progress: OnProgress | None = None) -> CardBuckets:
     """Returns the buckets of a spec, which clusters of flops all have."""
     recipe, streets = spec.recipe, Street[spec.last_street.upper()] + 1
@@ -227,7 +263,9 @@ def _build_within(spec: BlueprintSpec, on_progress: OnProgress | None = None) ->
     )
 
 
-def save_blueprint(path: StrPath, spec: BlueprintSpec, trainer: BlueprintTrainer, metadata: Mapping[str, Any]) -> None:
+def save_blueprint(
+    path: StrPath, spec: BlueprintSpec, trainer: BlueprintTrainer | ClusteredTrainer, metadata: Mapping[str, Any]
+) -> None:
     """Writes what a training plays, in parts of 255, atomically."""
     start, cells = trainer.pack()
     content: dict[str, npt.NDArray[Any]] = {"start": start, "cells": cells}

@@ -106,6 +106,7 @@ def open_subject(text: StrPath, parameters: Mapping[str, str] | None = None) -> 
     >>> open_subject("kuhn", {"players": "3"}).spec.label
     'kuhn(players=3)'
     """
+    check_path(text)
     name = os.fspath(text)
     is_file = is_spot_text(name) or name.endswith(SOLUTION_SUFFIX) or os.path.isfile(name)
     if name.endswith(EFG_SUFFIX):

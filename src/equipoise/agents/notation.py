@@ -20,6 +20,7 @@ from equipoise.agents.bot_programs import digest_bot, limit_bot, make_bot
 from equipoise.agents.bots import MACHINES, Machine
 from equipoise.agents.bots.playing import digest_machine, game_of_machine, limit_machine, make_machine_agent
 from equipoise.agents.continual import ContinualAgent
+from equipoise.agents.deep_cfr import digest_deep_cfr_run, game_of_deep_cfr_run, make_deep_cfr_agent
 from equipoise.agents.engines import limit_engine, make_gtp, make_uci
 from equipoise.agents.files import (
     FileSearch,
@@ -209,7 +210,7 @@ AGENTS: Mapping[str, AgentEntry] = {
         make=lambda game, path: load_agent(path, game),
         settings="PATH",
         has_file=True,
-        description="plays what `solve --out` wrote: a game's strategy, a spot, a blueprint",
+        description="plays what `solve` wrote: a game's strategy, a spot, a blueprint",
     ),
     "ismcts": AgentEntry(
         make=_make_ismcts,
@@ -275,6 +276,13 @@ AGENTS: Mapping[str, AgentEntry] = {
         game_of=game_of_pog_run,
         digest=digest_pog_run,
         description="plays a training of `train pog` (a folder, or one of the package), searching every decision",
+    ),
+    "deep-cfr": AgentEntry(
+        make=make_deep_cfr_agent,
+        settings="RUN[,player=policy|values]",
+        game_of=game_of_deep_cfr_run,
+        digest=digest_deep_cfr_run,
+        description="plays a training of `train deep-cfr` (a folder): the network of its average, or all iterations",
     ),
     "mcts": AgentEntry(
         make=make_mcts_agent,

@@ -197,7 +197,7 @@ def _find_spot(name: str, game: Holdem, how: Resolving) -> HoldemSpot:
     if game.menu != ALL_RAISES and spot.menu.counting is Counting.ACTIONS:
         raise ConfigError(
             f"{name} counts the actions of its menu from where it searches, the game from where a round begins: let "
-            "the game offer every bet, -p menu=all"
+            "the game offer every bet, menu=all"
         )
     return spot
 

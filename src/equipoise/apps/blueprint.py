@@ -15,6 +15,7 @@ from equipoise.abstraction.bucketed_strategy import BucketedStrategy, BucketReci
 from equipoise.abstraction.buckets import Percentile, PotentialAware
 from equipoise.apps.display import make_console
 from equipoise.apps.output import print_result, write_json
+from equipoise.apps.shared_options import Json, Quiet
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError, UnknownNameError
@@ -49,8 +50,8 @@ class BlueprintOptions:
     iterations: Annotated[int, typer.Option("--iterations", "-n", min=1, help="Runouts of each player.")] = 1000
     seed: Annotated[int, typer.Option(min=0, help="Of runouts.")] = 0
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing --out.")] = False
-    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+    json: Json = False
+    quiet: Quiet = False
 
 
 def blueprint(options: BlueprintOptions) -> None:

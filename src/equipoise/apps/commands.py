@@ -79,6 +79,9 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
     "pushfold": CommandEntry(
         SOLVING, "Solve heads-up push or fold exactly.", "push_fold:push_fold", "push_fold:PushFoldOptions"
     ),
+    "optimise": CommandEntry(
+        SOLVING, "Find the bet sizes that lose least.", "optimise:optimise", "optimise:OptimiseOptions"
+    ),
     "blueprint": CommandEntry(
         SOLVING, "Train hold'em in buckets, by sampling.", "blueprint:blueprint", "blueprint:BlueprintOptions"
     ),

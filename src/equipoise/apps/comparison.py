@@ -15,6 +15,7 @@ from rich.console import Console, Group, RenderableType
 from equipoise.apps.display import ConsoleReporter, SolveDisplay, make_console
 from equipoise.apps.output import make_table, print_result, write_json
 from equipoise.apps.parse import parse_names
+from equipoise.apps.shared_options import Json, Quiet
 from equipoise.apps.signals import SignalFlag, Stopped
 from equipoise.apps.solve_options import GameOptions, Updates
 from equipoise.core.errors import ConfigError, EquipoiseError
@@ -69,8 +70,8 @@ class CompareOptions(GameOptions):
         int, typer.Option(min=1, max=MOST_SEEDS, help="Runs of each method that samples: a median and a band of them.")
     ] = 1
     plot: Annotated[Path | None, typer.Option(help="Draw the curves: .png, .svg or .pdf.")] = None
-    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+    json: Json = False
+    quiet: Quiet = False
 
 
 def compare(options: CompareOptions) -> None:

@@ -13,6 +13,7 @@ from rich.console import Group
 
 from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.output import make_rows, print_result, write_json
+from equipoise.apps.shared_options import Quiet
 from equipoise.core.interruption import call_interruptibly
 from equipoise.core.provenance import version
 from equipoise.games.holdem.cards import format_board, format_deck, parse_deck
@@ -39,7 +40,7 @@ class EquityOptions:
         False
     )
     json: Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+    quiet: Quiet = False
 
 
 def equity(options: EquityOptions) -> None:

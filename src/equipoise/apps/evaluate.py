@@ -19,6 +19,7 @@ from equipoise.apps.display import ConsoleReporter, describe_figures, explain_no
 from equipoise.apps.evaluate_agent import evaluate_agent
 from equipoise.apps.grading import Graded, Grading, grade
 from equipoise.apps.output import make_rows, print_result, write_json
+from equipoise.apps.shared_options import Json, Quiet
 from equipoise.apps.show_spot import SHOWN, evaluate_spot
 from equipoise.core.errors import ConfigError
 from equipoise.core.formatting import format_duration, format_small, format_utility
@@ -73,7 +74,7 @@ class EvaluateOptions:
         bool, typer.Option("--whole-states", help="Of an agent: ask for whole public states, not information states.")
     ] = False
     max_histories: Annotated[int, typer.Option(min=1, help="Refuse games with more.")] = DEFAULT_MAX_HISTORIES
-    threads: Annotated[int, typer.Option(min=1, max=MAX_THREADS, help="Size of the team.")] = 1
+    threads: Annotated[int, typer.Option("--threads", "-t", min=1, max=MAX_THREADS, help="Size of the team.")] = 1
     responses: Annotated[
         str | None,
         typer.Option(
@@ -86,8 +87,8 @@ class EvaluateOptions:
     ] = None
     seed: Annotated[int | None, typer.Option(min=0, help="With --responses: of the draws, 0 unless given.")] = None
     plot: Annotated[Path | None, typer.Option(help="With --responses: draw them, .png, .svg or .pdf.")] = None
-    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+    json: Json = False
+    quiet: Quiet = False
 
 
 def evaluate(options: EvaluateOptions) -> None:

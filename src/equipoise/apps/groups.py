@@ -40,6 +40,11 @@ class TrainGroup(LazyGroup):
             "TrainBlueprintOptions",
             "Train a blueprint of hold'em for two to six players; `match` plays it as blueprint:DIR/blueprint.eq.",
         ),
+        "deep-cfr": _enter(
+            "train_deep_cfr:train_deep_cfr",
+            "TrainDeepCFROptions",
+            "Learn regrets with networks (Deep CFR) or by neural fictitious self-play, in any game.",
+        ),
         "rebel": _enter(
             "train_rebel:train_rebel",
             "TrainRebelOptions",

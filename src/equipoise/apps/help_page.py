@@ -15,6 +15,9 @@ from rich.panel import Panel
 from rich.text import Text
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
+from equipoise.apps.usage import spell_options
+from equipoise.core.errors import EquipoiseError
+
 __all__ = ["HelpfulCommand", "HelpfulGroup", "format_examples"]
 
 EXAMPLES: Final = "Examples:"  # the first paragraph of an epilog; each other one is an example
@@ -36,6 +39,14 @@ def format_examples(examples: Iterable[str]) -> str | None:
 
 class HelpfulCommand(TyperCommand):
     """A command with help of our own: typer's cuts what is longer than its columns."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs the command; errors that it raises name its options as they are typed."""
+        try:
+            return super().invoke(ctx)
+        except EquipoiseError as error:
+            error.args = (spell_options(str(error), self.params), *error.args[1:])
+            raise
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Returns the words of the usage line that follow the name: options, then arguments in capitals."""

@@ -13,6 +13,7 @@ from rich.table import Table
 from equipoise.abstraction.blueprints import StoredBlueprint
 from equipoise.abstraction.improvement import add_sizes, choose_sizes, count_sizes, score_gaps
 from equipoise.apps.display import make_console
+from equipoise.apps.shared_options import Json, Quiet, ResumeOut
 from equipoise.apps.train_blueprint import TrainBlueprintOptions, train_spec
 from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.hand_files import read_hands
@@ -54,10 +55,10 @@ class ImproveOptions:
     estimate: Annotated[bool, typer.Option("--estimate", help="Say which sizes come and what it takes, and stop.")] = (
         False
     )
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with what is in --out.")] = False
+    resume: ResumeOut = False
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Train anew in --out.")] = False
-    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+    json: Json = False
+    quiet: Quiet = False
 
 
 def improve(options: ImproveOptions) -> None:

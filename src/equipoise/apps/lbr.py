@@ -18,11 +18,11 @@ from rich.console import Console, Group
 from equipoise.agents.base import PublicAgent
 from equipoise.agents.notation import AgentText, describe_agents
 from equipoise.agents.rebel import RebelAgent
-from equipoise.apps.completion import complete_game
 from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.exit_codes import ExitCode
-from equipoise.apps.match import MOST_WORKERS, Keeping, explain_miss, run_shown
+from equipoise.apps.match import Keeping, explain_miss, run_shown
 from equipoise.apps.output import make_rows, print_result, write_json
+from equipoise.apps.shared_options import FileGame, GameParameters, Json, PlayWorkers, Quiet
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
@@ -75,13 +75,8 @@ class LbrOptions:
     }
 
     agent: Annotated[str, typer.Argument(help=f"Who is exploited: {describe_agents()}.")]
-    game: Annotated[
-        str | None,
-        typer.Option("--game", "-g", help="What is played (default: the file's game).", autocompletion=complete_game),
-    ] = None
-    parameters: Annotated[
-        list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
-    ] = None
+    game: FileGame = None
+    parameters: GameParameters = None
     menu: Annotated[
         MenuName | None,
         typer.Option(
@@ -110,12 +105,12 @@ class LbrOptions:
     precision: Annotated[float | None, typer.Option(help="Stop once the interval reaches so many mbb.")] = None
     confidence: Annotated[float, typer.Option(help="Of intervals, between 0 and 1.")] = 0.95
     seed: Annotated[int, typer.Option(min=0, help="Of deals and of the agent.")] = 0
-    workers: Annotated[int, typer.Option("--workers", "-w", min=1, max=MOST_WORKERS, help="Processes that play.")] = 1
+    workers: PlayWorkers = 1
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep the hands there.")] = None
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the hands in --out.")] = False
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing --out.")] = False
-    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+    json: Json = False
+    quiet: Quiet = False
 
 
 def lbr(options: LbrOptions) -> None:
@@ -265,18 +260,25 @@ def _play(options: LbrOptions, game: Holdem, maker: AgentText, console: Console)
         raise typer.Exit(ExitCode.TARGET_NOT_REACHED)
 
 
+def _describe_question(options: LbrOptions, game: Game[Any], *, is_exact: bool) -> dict[str, Any]:
+    """Returns what was asked, as JSON has it."""
+    return {
+        "game": game.spec.name,
+        "label": game.spec.label,
+        "agent": options.agent,
+        "menu": _name_menu(options, game),
+        "passive_streets": options.passive_streets,
+        "is_exact": is_exact,
+    }
+
+
 def _report_hands(options: LbrOptions, game: Holdem, result: MatchResult) -> None:
     blind = big_blind_of(game)
     estimate = result.estimate()
     if options.json:
         write_json(
             {
-                "game": game.spec.name,
-                "label": game.spec.label,
-                "agent": options.agent,
-                "menu": _name_menu(options, game),
-                "passive_streets": options.passive_streets,
-                "is_exact": False,
+                **_describe_question(options, game, is_exact=False),
                 **describe_estimate(estimate, blind),
                 "best_response_values": None,
                 "num_hands": result.num_hands,
@@ -302,12 +304,7 @@ def _report_exact(options: LbrOptions, game: Game[Any], found: LocalResponse, se
     if options.json:
         write_json(
             {
-                "game": game.spec.name,
-                "label": game.spec.label,
-                "agent": options.agent,
-                "menu": _name_menu(options, game),
-                "passive_streets": options.passive_streets,
-                "is_exact": True,
+                **_describe_question(options, game, is_exact=True),
                 "mean": found.mean,
                 "mean_mbb": None if scale is None else found.mean * scale,
                 "values": list(found.values),

@@ -13,6 +13,7 @@ import typer
 from equipoise.apps.amount_units import format_percent
 from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.output import format_json, make_table, print_result, write_document
+from equipoise.apps.shared_options import Quiet
 from equipoise.apps.show_spot import format_columns
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import format_bytes
@@ -50,7 +51,7 @@ class LinesOptions:
     json: Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")] = False
     csv: Annotated[bool, typer.Option("--csv", help="Write CSV to standard output.")] = False
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write JSON or CSV to this file instead.")] = None
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+    quiet: Quiet = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,10 +16,10 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 
 from equipoise.agents.notation import AgentText, describe_agents, limit_seconds
-from equipoise.apps.completion import complete_game
 from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.output import make_rows, print_result, write_json
+from equipoise.apps.shared_options import FileGame, GameParameters, Json, PlayWorkers, Quiet
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
@@ -46,7 +46,6 @@ from equipoise.runs.matches import Known, MatchRequest, Runner, find_game, make_
 
 __all__ = ["Keeping", "MatchOptions", "match", "run_shown"]
 
-MOST_WORKERS: Final = 256
 KIND: Final = "match"  # of a run's folder
 SECONDS_BETWEEN_EVENTS: Final = 1.0
 LONGEST_TITLE: Final = 200
@@ -70,13 +69,8 @@ class MatchOptions:
     }
 
     agents: Annotated[list[str], typer.Argument(help=f"Two or more agents: {describe_agents()}.", metavar="AGENT...")]
-    game: Annotated[
-        str | None,
-        typer.Option("--game", "-g", help="What is played (default: the file's game).", autocompletion=complete_game),
-    ] = None
-    parameters: Annotated[
-        list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
-    ] = None
+    game: FileGame = None
+    parameters: GameParameters = None
     hands: Annotated[
         int | None,
         typer.Option(
@@ -105,7 +99,7 @@ class MatchOptions:
     seconds_per_decision: Annotated[
         float | None, typer.Option(help="The longest that agents which search may take.", metavar="S")
     ] = None
-    workers: Annotated[int, typer.Option("--workers", "-w", min=1, max=MOST_WORKERS, help="Processes that play.")] = 1
+    workers: PlayWorkers = 1
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep the games' scores there.")] = None
     hands_out: Annotated[
         Path | None,
@@ -117,8 +111,8 @@ class MatchOptions:
     ] = None
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the match in --out or --run.")] = False
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing --out or --run.")] = False
-    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+    json: Json = False
+    quiet: Quiet = False
 
 
 def match(options: MatchOptions) -> None:

@@ -13,6 +13,7 @@ from equipoise.abstraction.bucketed_strategy import BucketedStrategy, BucketReci
 from equipoise.apps.blueprint import load_bucketed_spot
 from equipoise.apps.display import make_console
 from equipoise.apps.output import print_result, write_json
+from equipoise.apps.shared_options import Json, Quiet
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
@@ -50,8 +51,8 @@ class ModelOptions:
     buckets: Annotated[int, typer.Option(min=1, max=1000, help="Parts by strength into which hands are put.")] = 20
     within: Annotated[float, typer.Option(min=1.0, help="Factor by which stacks, in pots, may differ.")] = 2.0
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing --out.")] = False
-    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+    json: Json = False
+    quiet: Quiet = False
 
 
 def model(options: ModelOptions) -> None:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, Protocol, TypeVar
 
 import typer
 
+from equipoise.apps.usage import say_missing
 from equipoise.core.errors import ConfigError
 
 __all__ = ["make_command"]
@@ -45,9 +46,9 @@ def make_command(options_class: type[Options], run: Callable[[Options], None]) -
         given = {name: _expand(value) for name, value in values.items()}
         for name, spellings in aliases.items():
             found = [given.pop(_alias_name(name, place)) for place in range(len(spellings))]
-            given[name] = next((value for value in (given[name], *found) if value is not None), None)
+            given[name] = next((value for value in (*found, given[name]) if value is not None), None)
             if given[name] is None and known[name].default is inspect.Parameter.empty:
-                raise typer.BadParameter(f"Missing option '--{name}'.")
+                raise typer.BadParameter(say_missing(f"--{name}", hints[name].__metadata__[0].help))
         run(options_class(**given))
 
     hints = typing.get_type_hints(options_class, include_extras=True)
@@ -56,12 +57,15 @@ def make_command(options_class: type[Options], run: Callable[[Options], None]) -
             hints[name] = _put_into_panel(hints[name], panel)
     for name, spellings in aliases.items():
         for place, spelling in enumerate(spellings):
-            hints[_alias_name(name, place)] = Annotated[str | None, typer.Option(spelling, hidden=True)]
+            hints[_alias_name(name, place)] = _name_otherwise(hints[name], spelling)
         hints[name] = Annotated[hints[name].__origin__ | None, hints[name].__metadata__[0]]
     listed = [name for names in panels.values() for name in names]
     ordered = [*(name for name in known if name not in listed), *listed]
     parameters = [known[name].replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name]) for name in ordered]
-    parameters = [one.replace(default=None) if one.name in aliases else one for one in parameters]
+    parameters = [
+        one.replace(default=None) if one.name in aliases and one.default is inspect.Parameter.empty else one
+        for one in parameters
+    ]
     for name in hints:
         if name not in known and name.endswith(ALIAS_SUFFIX):
             hidden = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=hints[name])
@@ -75,6 +79,13 @@ def make_command(options_class: type[Options], run: Callable[[Options], None]) -
 
 def _alias_name(name: str, place: int) -> str:
     return f"{name}_{place}{ALIAS_SUFFIX}"
+
+
+def _name_otherwise(hint: Any, spelling: str) -> Any:
+    """Returns the annotation of another name of an option, which help does not list."""
+    option = copy.copy(hint.__metadata__[0])
+    option.param_decls, option.hidden = (spelling,), True
+    return Annotated[hint.__origin__ | None, option]
 
 
 def _put_into_panel(hint: Any, panel: str) -> Any:

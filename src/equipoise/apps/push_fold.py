@@ -16,6 +16,7 @@ from rich.console import Console
 from equipoise.apps.display import make_console
 from equipoise.apps.grid import render_grid
 from equipoise.apps.output import write_json
+from equipoise.apps.shared_options import Json, Quiet
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
 from equipoise.core.formatting import format_small
@@ -45,9 +46,9 @@ class PushFoldOptions:
     rake: Annotated[float, typer.Option(help="Share of a called pot that the house takes: 0.05 is 5 %.")] = 0.0
     rake_cap: Annotated[float | None, typer.Option(help="The most the house takes, in big blinds.")] = None
     deck: Annotated[str, typer.Option(help="full, short or RANKS/SUITS.")] = "full"
-    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
+    json: Json = False
     csv: Annotated[bool, typer.Option("--csv", help="Write CSV: a line for each class of hands.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+    quiet: Quiet = False
 
 
 def push_fold(options: PushFoldOptions) -> None:

@@ -14,6 +14,7 @@ from rich.console import Console
 from equipoise.apps.amount_units import Amounts, AmountUnit, format_percent
 from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.output import format_json, make_table, print_result, write_document
+from equipoise.apps.shared_options import Quiet
 from equipoise.apps.show_spot import format_columns
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.solve_options import Precision
@@ -21,6 +22,7 @@ from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.core.runs import RunFolder
 from equipoise.distributed.pools import open_pool
 from equipoise.evaluation.plots import check_plot_path, plot_shares
+from equipoise.games.holdem.menus import POSITIONS
 from equipoise.runs.board_report import (
     REPORT_KIND,
     BoardReport,
@@ -83,7 +85,7 @@ class ReportOptions:
     csv: Annotated[bool, typer.Option("--csv", help="Write CSV to standard output.")] = False
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write JSON or CSV to this file instead.")] = None
     plot: Annotated[Path | None, typer.Option(help="Draw what both players do first (.png, .svg, .pdf).")] = None
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+    quiet: Quiet = False
 
 
 def report(options: ReportOptions) -> None:
@@ -171,7 +173,8 @@ def _check_same(options: ReportOptions, folder: RunFolder, spec: ReportSpec, req
 
 def _show(options: ReportOptions, found: BoardReport, console: Console) -> None:
     columns = report_columns(found.rows)
-    order = _sort(columns, options.sort)
+    seats = next((row["seats"] for row in found.rows if row["error"] is None), POSITIONS)
+    order = _sort(columns, options.sort, seats=seats)
     columns = {name: [column[row] for row in order] for name, column in columns.items()}
     failed = [row for row in found.rows if row["error"] is not None]
     if options.json:
@@ -199,10 +202,15 @@ def _show(options: ReportOptions, found: BoardReport, console: Console) -> None:
         console.print(f"{row['board']}: {row['error']}", style="yellow")
 
 
-def _sort(columns: dict[str, list[Any]], name: str | None) -> list[int]:
+def _sort(columns: dict[str, list[Any]], name: str | None, *, seats: Sequence[str]) -> list[int]:
+    """Returns the order of rows by a column, whose player may be called by seat or by position (`ev BB`, `ev oop`)."""
     rows = list(range(len(columns["board"])))
     if name is None or not rows:
         return rows
+    if name not in columns:
+        by_position = dict(zip(POSITIONS, seats, strict=True))
+        named = " ".join(by_position.get(word, word) for word in name.split(" "))
+        name = named if named in columns else name
     if name not in columns:
         raise UnknownNameError("column to sort by", name, columns)
     column = columns[name]

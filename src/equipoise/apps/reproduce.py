@@ -14,6 +14,7 @@ from rich.table import Table
 from equipoise.apps.completion import complete_study
 from equipoise.apps.display import make_console
 from equipoise.apps.output import write_json
+from equipoise.apps.shared_options import Json, Quiet
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
@@ -58,8 +59,8 @@ class ReproduceOptions:
         ),
     ] = None
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing --run.")] = False
-    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+    json: Json = False
+    quiet: Quiet = False
 
 
 def reproduce(options: ReproduceOptions) -> None:

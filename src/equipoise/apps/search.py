@@ -36,7 +36,7 @@ def search(options: SearchOptions) -> None:
     can get now beside what it could get without coming here: its margin.
     """
     names = [field.name for field in dataclasses.fields(SearchRequest) if field.name != "state"]
-    request = SearchRequest(state=options.line, **{name: getattr(options, name) for name in names})
+    request = SearchRequest(state=options.line, **{name: getattr(options, name.removeprefix("num_")) for name in names})
     if is_spot_text(str(options.file)) and options.file.exists():
         raise ConfigError(
             f"{options.file} describes a spot that is not solved: `equipoise solve {options.file} --out FILE` first"

@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar
 
 import typer
 
+from equipoise.apps.shared_options import Json, Quiet
 from equipoise.kernels.calls import MAX_THREADS
 from equipoise.search.notation import LEAF_CHOICES, METHODS
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
@@ -74,7 +75,9 @@ class SearchOptions:
             help="Of a spot: behind a bet that the strategy lacks, solve from before it on, all other bets included.",
         ),
     ] = False
-    threads: Annotated[int, typer.Option(min=1, max=MAX_THREADS, help="Of a spot: size of the team.")] = 1
+    threads: Annotated[
+        int, typer.Option("--threads", "-t", min=1, max=MAX_THREADS, help="Of a spot: size of the team.")
+    ] = 1
     max_histories: Annotated[int, typer.Option(min=1, help="Refuse games with more.")] = DEFAULT_MAX_HISTORIES
-    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+    json: Json = False
+    quiet: Quiet = False

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.output import print_result, write_json
+from equipoise.apps.shared_options import Quiet, Threads
 from equipoise.core.errors import ConfigError, GameTooLargeError
 from equipoise.core.files import format_bytes
 from equipoise.core.formatting import format_duration
@@ -21,7 +22,6 @@ from equipoise.core.memory import available_bytes
 from equipoise.games.holdem.menu_notation import format_menu
 from equipoise.games.holdem.menus import Menu
 from equipoise.games.holdem.spot_file import SpotFile
-from equipoise.kernels.calls import MAX_THREADS
 from equipoise.runs.request import find_subject
 from equipoise.runs.sizing import SizeChoice, choose_menu, list_choices, list_others
 
@@ -39,12 +39,9 @@ class SizeOptions:
 
     spot: Annotated[str, typer.Argument(help="A hold'em spot SPOT.toml.")]
     menu: Annotated[str | None, typer.Option(help="A menu of your own, beside ours.")] = None
-    threads: Annotated[
-        int | None,
-        typer.Option(min=1, max=MAX_THREADS, help="Size of the team (default: as many as help).", show_default=False),
-    ] = None
+    threads: Threads = None
     json: Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+    quiet: Quiet = False
 
 
 def size(options: SizeOptions) -> None:

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Final
 
 from rich.console import Console
 
-from equipoise.abstraction.solutions import load_run
+from equipoise.abstraction.solutions import SOLUTION_SUFFIX, load_run
 from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.session import run_shown
 from equipoise.apps.size import show_sizes
@@ -118,6 +118,11 @@ def _find_subject(options: SolveOptions, saved: Saved) -> Subject:
         with open_spot(options.carry_from) as stored:
             subject: Subject = choose_spot_menu(stored.file, options.menu)
     else:
+        if (options.game or "").endswith(SOLUTION_SUFFIX):
+            raise ConfigError(
+                f"{options.game} is a file with a result: name the game or the spot, and go on with "
+                f"--out {options.game} --resume"
+            )
         subject = find_subject(options.game, parameters=parameters, endgame=options.endgame, menu=options.menu)
     subject = _add_locks(subject, options)
     expected = SolvedSpot if isinstance(subject, SpotFile) else SolvedGame

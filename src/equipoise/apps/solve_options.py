@@ -13,9 +13,9 @@ import typer
 
 from equipoise.apps.completion import complete_game, complete_method, complete_rule
 from equipoise.apps.names import MAX_HISTORIES, METHODS, PRUNINGS, RESPONSES, RULES, SAMPLED_PRUNINGS, Bound, Forms
-from equipoise.kernels.calls import MAX_THREADS
+from equipoise.apps.shared_options import GameParameters, Json, Quiet, Threads
 
-__all__ = ["GameOptions", "Guesses", "Precision", "SolveOptions", "Updates"]
+__all__ = ["GameOptions", "Guesses", "Kept", "Precision", "SolveOptions", "Updates"]
 
 
 class Updates(enum.StrEnum):
@@ -32,6 +32,13 @@ class Guesses(enum.StrEnum):
     HISTORY = "history"
 
 
+class Kept(enum.StrEnum):
+    """Which profile of a run is kept."""
+
+    LAST = "last"
+    BEST = "best"
+
+
 class Precision(enum.StrEnum):
     """What the tables of a spot are stored in."""
 
@@ -44,14 +51,9 @@ class Precision(enum.StrEnum):
 class MachineOptions:
     """What a game is told, and how much of the machine it may take."""
 
-    parameters: Annotated[
-        list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
-    ] = None
+    parameters: GameParameters = None
     max_histories: Annotated[int, typer.Option(min=1, help="Refuse games with more.")] = MAX_HISTORIES
-    threads: Annotated[
-        int | None,
-        typer.Option(min=1, max=MAX_THREADS, help="Size of the team (default: as many as help).", show_default=False),
-    ] = None
+    threads: Threads = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,10 +84,10 @@ class SolveOptions(MachineOptions):
     )
     panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "When to stop": ("iterations", "target", "seconds"),
-        "Where to keep it": ("out", "run", "resume", "overwrite", "plot", "json", "quiet"),
+        "Where to keep it": ("out", "run", "resume", "overwrite", "keep", "plot", "json", "quiet"),
         "What it may take": ("dry_run", "yes", "threads", "precision", "max_histories"),
         "Hold'em spots": ("endgame", "menu", "lock", "lock_from", "at", "carry_from"),
-        "How": ("rule", "method", "form", "updates", "prune", "baseline", "seed"),
+        "How": ("rule", "method", "form", "updates", "prune", "baseline", "traversals", "seed"),
         "Against a response": ("against", "updates_per_response", "seat", "merge"),
         "From a strategy": ("warm_start", "warm_start_iterations", "warm_start_lambda", "warm_start_bound"),
     }
@@ -126,6 +128,10 @@ class SolveOptions(MachineOptions):
         ),
     ] = None
     precision: Annotated[Precision | None, typer.Option(help="Of a spot's tables (default float32).")] = None
+    keep: Annotated[
+        Kept | None,
+        typer.Option(help="Of a game's run: the last profile (default) or, when it ends, the best one measured."),
+    ] = None
     rule: Annotated[
         str | None,
         typer.Option(
@@ -208,6 +214,12 @@ class SolveOptions(MachineOptions):
         Guesses | None,
         typer.Option(help="Correct sampled values by guesses, one for each action of an information set or history."),
     ] = None
+    traversals: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Of each player in an iteration of a method that samples, under one strategy.", metavar="K"
+        ),
+    ] = None
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep strategy and run in this file.")] = None
     run: Annotated[
         Path | None,
@@ -220,5 +232,5 @@ class SolveOptions(MachineOptions):
     )
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Take more than half of the free memory unasked.")] = False
     plot: Annotated[Path | None, typer.Option(help="Draw the curve: .png, .svg or .pdf.")] = None
-    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+    json: Json = False
+    quiet: Quiet = False

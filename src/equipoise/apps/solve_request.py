@@ -16,7 +16,7 @@ __all__ = ["make_request"]
 def make_request(options: SolveOptions) -> RunRequest:
     """Returns what the options ask of a run."""
     names = {field.name for field in dataclasses.fields(RunRequest)} - {"has_warm_start"}
-    given = {name: getattr(options, name) for name in names}
+    given = {name: getattr(options, name.removeprefix("num_")) for name in names}
     asked: dict[str, Any] = {
         name: str(value) if isinstance(value, enum.StrEnum) else value for name, value in given.items()
     }

@@ -18,6 +18,7 @@ from rich.table import Table
 
 from equipoise.apps.display import make_console
 from equipoise.apps.output import write_json
+from equipoise.apps.shared_options import Json, Quiet, ResumeOut, TensorBoard
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.pool import Pool
@@ -88,14 +89,7 @@ class TrainValuesOptions:
             "--measure", help="Train nothing: measure the weights in --out on situations held out, for their cards."
         ),
     ] = False
-    tensorboard: Annotated[
-        bool | None,
-        typer.Option(
-            "--tensorboard/--no-tensorboard",
-            help="Write curves for TensorBoard; by default if it is installed.",
-            show_default=False,
-        ),
-    ] = None
+    tensorboard: TensorBoard = None
     seed: Annotated[int, typer.Option(min=0, help="Of situations.")] = 1
     players: Annotated[
         Path | None,
@@ -107,12 +101,12 @@ class TrainValuesOptions:
             help="Folder of earlier networks whose weights training begins with; else random ones.", metavar="DIR"
         ),
     ] = None
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with what is in --out.")] = False
+    resume: ResumeOut = False
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Train anew in --out; its situations are kept and used.")
     ] = False
-    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+    json: Json = False
+    quiet: Quiet = False
 
 
 def train_values(options: TrainValuesOptions) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 import time
 from collections.abc import Mapping
@@ -13,10 +14,18 @@ from typing import Annotated, Any, ClassVar, Final
 import typer
 from rich.console import Console
 
-from equipoise.abstraction.blueprints import SPECS, BlueprintSpec, load_spec, make_deals, save_blueprint
+from equipoise.abstraction.blueprints import (
+    SPECS,
+    BlueprintSpec,
+    load_spec,
+    make_cluster_ground,
+    make_deals,
+    save_blueprint,
+)
 from equipoise.agents.bots import MACHINES
 from equipoise.apps.display import make_console
 from equipoise.apps.output import print_result, write_json
+from equipoise.apps.shared_options import Json, Quiet, ResumeOut
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.checkpoint import Kind, load
@@ -25,8 +34,10 @@ from equipoise.core.files import format_bytes
 from equipoise.core.formatting import format_duration
 from equipoise.core.machine import describe_origin
 from equipoise.core.memory import available_bytes, check_memory
+from equipoise.core.posts import LocalPosts
 from equipoise.core.runs import RunFolder
 from equipoise.kernels.skipping import SkipKind
+from equipoise.solvers.blueprints.clustered import ClusteredTrainer
 from equipoise.solvers.blueprints.trainer import BlueprintConfig, BlueprintTrainer, estimate_bytes
 
 __all__ = ["TrainBlueprintOptions", "train_blueprint", "train_spec"]
@@ -73,7 +84,7 @@ class TrainBlueprintOptions:
 
     panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "How long": ("hours", "deals", "seed"),
-        "What it may take": ("estimate", "threads", "gb"),
+        "What it may take": ("estimate", "threads", "workers", "gb"),
         "How": ("prune", "threshold", "seat"),
         "Where to keep it": ("resume", "overwrite", "json", "quiet"),
     }
@@ -82,6 +93,7 @@ class TrainBlueprintOptions:
         "equipoise train blueprint six --preset cpu --hours 2 -o six",
         "equipoise train blueprint libratus --hours 0.5 -o libratus",
         "equipoise train blueprint baby-tartanian8 --seat 0 -o baby/0",
+        "equipoise train blueprint tartanian7 --workers 2 -o tartanian7",
     )
 
     spec: Annotated[
@@ -101,6 +113,12 @@ class TrainBlueprintOptions:
     threads: Annotated[
         int | None, typer.Option("--threads", "-t", min=1, help="All processors by default; one repeats to the bit.")
     ] = None
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Processes that train clusters of flops, each its own; any number repeats to the bit."
+        ),
+    ] = None
     gb: Annotated[float | None, typer.Option(min=0.01, help="Most memory for tables, in gigabytes.")] = None
     prune: Annotated[
         str, typer.Option(help=f"Which bad actions are left out: {', '.join(PRUNINGS)}; {AUTO}: as a machine does.")
@@ -109,10 +127,10 @@ class TrainBlueprintOptions:
     threshold: Annotated[int, typer.Option(max=0, help="Regret in chips below which actions are left out.")] = -300_000
     seed: Annotated[int, typer.Option(min=0, help="Of deals.")] = 0
     estimate: Annotated[bool, typer.Option("--estimate", help="Say what it takes, and stop.")] = False
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with what is in --out.")] = False
+    resume: ResumeOut = False
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Train anew in --out.")] = False
-    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+    json: Json = False
+    quiet: Quiet = False
 
 
 def train_blueprint(options: TrainBlueprintOptions) -> None:
@@ -131,6 +149,10 @@ def train_blueprint(options: TrainBlueprintOptions) -> None:
         options = dataclasses.replace(options, prune="none" if machine is None else machine.pruning)
     if options.prune not in PRUNINGS:
         raise UnknownNameError("pruning", options.prune, PRUNINGS)
+    if options.workers and options.threads:
+        raise ConfigError("workers have one thread each: give --workers or --threads")
+    if options.workers and not spec.clusters:
+        raise ConfigError("--workers have clusters of flops each: the spec has none (clusters = 20 gives it some)")
     train_spec(spec, options)
 
 
@@ -139,8 +161,9 @@ def train_spec(spec: BlueprintSpec, options: TrainBlueprintOptions) -> None:
     console = make_console(is_quiet=options.quiet)
     preset = PRESETS[options.preset]
     hours = preset.hours if options.hours is None else options.hours
-    num_threads = options.threads or os.cpu_count() or 1
-    total = options.deals or max(1, int(hours * SECONDS_PER_HOUR * EXPECTED_RATE * num_threads))
+    num_threads = options.threads or options.workers or os.cpu_count() or 1
+    rate = EXPECTED_RATE * num_threads / (spec.clusters if options.workers else 1)  # a flop of each cluster a deal
+    total = options.deals or max(1, int(hours * SECONDS_PER_HOUR * rate))
     config = make_schedule(total, spec.betting.counts.nodes, options)
     most = int((preset.gigabytes if options.gb is None else options.gb) * GIGABYTE)
     _tell_size(spec, config, most, console)
@@ -148,6 +171,8 @@ def train_spec(spec: BlueprintSpec, options: TrainBlueprintOptions) -> None:
         return
     with SignalFlag() as flag:
         described = {"spec": spec.as_json(), "schedule": total, "prune": options.prune, "threshold": options.threshold}
+        if options.workers:
+            described["clustered"] = True
         folder = RunFolder.open_or_create(
             options.out,
             KIND,
@@ -158,6 +183,11 @@ def train_spec(spec: BlueprintSpec, options: TrainBlueprintOptions) -> None:
         began_with = BlueprintSpec.from_json(folder.config["spec"]), folder.config["seed"]
         if began_with != (spec, options.seed):
             raise ConfigError(f"{options.out} holds a training of another spec or seed: give the same to go on with it")
+        if folder.config.get("clustered", False) != bool(options.workers):
+            with_or_without = "with" if folder.config.get("clustered") else "without"
+            raise ConfigError(
+                f"{options.out} holds a training {with_or_without} --workers: go on with it in the same way"
+            )
         if options.resume:  # the schedule goes on as it began
             config = make_schedule(
                 int(folder.config["schedule"]),
@@ -224,13 +254,31 @@ class _Session:
     def run(self, num_threads: int, most_bytes: int, hours: float, flag: SignalFlag) -> None:
         """Trains for so long, in all calls, or to the number of deals asked for."""
         deals = None  # a signal ends the making of buckets: nothing is trained yet
+        within = dataclasses.replace(self.spec, clusters=0) if self.options.workers else self.spec
         with flag.raising(), TaskDisplay(self.console, "card buckets") as display:
-            deals = make_deals(self.spec, on_progress=display.update)
+            deals = make_deals(within, on_progress=display.update)
         if deals is None:
             return
-        trainer = BlueprintTrainer(
-            self.spec.betting, deals, self.spec.num_buckets, self.config, num_threads=num_threads, most_bytes=most_bytes
-        )
+        if self.options.workers is None:
+            trainer = BlueprintTrainer(
+                self.spec.betting,
+                deals,
+                self.spec.num_buckets,
+                self.config,
+                num_threads=num_threads,
+                most_bytes=most_bytes,
+            )
+            self._run(trainer, num_threads, hours, flag)
+            return
+        with LocalPosts(self.options.workers) as posts:
+            prepare = functools.partial(make_cluster_ground, self.spec)
+            clustered = ClusteredTrainer(prepare, self.config, posts, folder=self.folder.path, most_bytes=most_bytes)
+            self._run(clustered, num_threads, hours, flag)
+
+    def _run(
+        self, trainer: BlueprintTrainer | ClusteredTrainer, num_threads: int, hours: float, flag: SignalFlag
+    ) -> None:
+        """Trains, saves and reports."""
         if self.state.exists() and self.options.resume:
             saved = load(self.state, Kind.RUN)
             trainer.restore(saved)
@@ -243,7 +291,7 @@ class _Session:
         save_blueprint(self.blueprint, self.spec, trainer, {"seed": self.config.seed, **describe_origin()})
         self._report(trainer, rate)
 
-    def _train(self, trainer: BlueprintTrainer, seconds: float, flag: SignalFlag) -> float:
+    def _train(self, trainer: BlueprintTrainer | ClusteredTrainer, seconds: float, flag: SignalFlag) -> float:
         """Returns the nodes touched a second."""
         step, began, last_save, save_cost = 1000, time.monotonic(), time.monotonic(), 0.0
         before, touched, last = self.seconds, trainer.num_touched, time.monotonic()
@@ -263,18 +311,18 @@ class _Session:
                     save_cost = last_save - now
         return (trainer.num_touched - touched) / max(time.monotonic() - began, 1e-9)
 
-    def _describe(self, trainer: BlueprintTrainer, rate: float) -> str:
+    def _describe(self, trainer: BlueprintTrainer | ClusteredTrainer, rate: float) -> str:
         players = len(self.spec.stacks)
         return (
             f"{rate / 1e6:.1f} M nodes a second, {players * trainer.num_deals / 1e6:.1f} M traversals, "
             f"{format_bytes(trainer.num_bytes)}"
         )
 
-    def _save(self, trainer: BlueprintTrainer) -> None:
+    def _save(self, trainer: BlueprintTrainer | ClusteredTrainer) -> None:
         trainer.save(self.state, {"seconds": self.seconds, "spec": self.spec.as_json()})
         self.folder.record("saved", deals=trainer.num_deals, seconds=self.seconds, bytes=trainer.num_bytes)
 
-    def _report(self, trainer: BlueprintTrainer, rate: float) -> None:
+    def _report(self, trainer: BlueprintTrainer | ClusteredTrainer, rate: float) -> None:
         size = self.blueprint.stat().st_size
         result: dict[str, Any] = {
             "out": str(self.blueprint),

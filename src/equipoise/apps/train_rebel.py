@@ -15,6 +15,16 @@ from rich.console import Console
 
 from equipoise.apps.display import make_console
 from equipoise.apps.output import write_json
+from equipoise.apps.shared_options import (
+    GameParameters,
+    Json,
+    LearnRay,
+    LearntGame,
+    LearnWorkers,
+    Quiet,
+    ResumeOut,
+    TensorBoard,
+)
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.train_session import TrainCall, TrainSession, conduct, tell_end
 from equipoise.core.errors import UnknownNameError
@@ -47,10 +57,8 @@ class TrainRebelOptions:
         "equipoise train rebel leduc --out run --resume",
     )
 
-    game: Annotated[str, typer.Argument(help="What is played, as in `solve`.", metavar="GAME")]
-    parameters: Annotated[
-        list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
-    ] = None
+    game: LearntGame
+    parameters: GameParameters = None
     preset: Annotated[str, typer.Option(help=f"How it is learnt: {', '.join((*PRESETS, *HOLDEM_PRESETS))}.")] = "small"
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of weights, state and log.", metavar="DIR")]
     hours: Annotated[float | None, typer.Option(min=0.001, help="Stop after this time; --resume goes on.")] = None
@@ -67,25 +75,14 @@ class TrainRebelOptions:
         ),
     ] = None
     playthroughs: Annotated[int | None, typer.Option(min=1, help="Of the last test.")] = None
-    workers: Annotated[
-        int, typer.Option("--workers", "-w", min=1, help="Processes that play while this one learns; 1: in turn.")
-    ] = 1
-    ray: Annotated[
-        str | None, typer.Option(help="Play on this Ray cluster: an address, or local.", metavar="ADDRESS")
-    ] = None
+    workers: LearnWorkers = 1
+    ray: LearnRay = None
     seed: Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")] = 0
-    tensorboard: Annotated[
-        bool | None,
-        typer.Option(
-            "--tensorboard/--no-tensorboard",
-            help="Write curves for TensorBoard; by default if it is installed.",
-            show_default=False,
-        ),
-    ] = None
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with what is in --out.")] = False
+    tensorboard: TensorBoard = None
+    resume: ResumeOut = False
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Train anew in --out.")] = False
-    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+    json: Json = False
+    quiet: Quiet = False
 
 
 def train_rebel(options: TrainRebelOptions) -> None:

@@ -91,7 +91,7 @@ class _Session(TrainSession):
 
     @property
     def test(self) -> str:
-        return f"cfr-d by {self.settings.rule}, {self.settings.test_iterations} iterations"
+        return f"{self.settings.method} by {self.settings.rule}, {self.settings.test_iterations} iterations"
 
     @property
     def sizes(self) -> tuple[int, int]:

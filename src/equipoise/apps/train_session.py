@@ -56,6 +56,7 @@ class TrainSession(abc.ABC):
     what: str  # the network says
     method: str  # that learns it
     line: str  # name of the curve
+    unit: str = "values"  # what progress is counted in
     net_file: str
     state_file: str
 
@@ -106,7 +107,7 @@ class TrainSession(abc.ABC):
                 self.trainer.restore(load(path, Kind.RUN).arrays)
             except CheckpointError as error:
                 raise CheckpointError(f"{error}: --overwrite begins the training anew") from None
-            self.console.print(f"goes on after {self.trainer.examples:,} of {self.settings.examples:,} examples")
+            self.console.print(f"goes on after {self.trainer.examples:,} of {self.settings.examples:,} {self.unit}")
 
     def record(self, event: str, **fields: Any) -> None:
         """Adds an event to the run's folder."""
@@ -123,7 +124,7 @@ class TrainSession(abc.ABC):
         next_check = trainer.examples * settings.checks // settings.examples + 1
         with TaskDisplay(self.console, f"{self.method} {format_game(self.game)}") as display:
             for record in self.records(lambda: bool(flag()) or time.monotonic() > deadline, pool):
-                said = f"{record.examples:,} values, loss {record.loss:.2g}"
+                said = f"{record.examples:,} {self.unit}, loss {record.loss:.2g}"
                 if last.get("exploitability") is not None:
                     said += f", exploitability {format_small(last['exploitability'])}"
                 display.update(min(1.0, record.examples / settings.examples), said)

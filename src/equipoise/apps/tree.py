@@ -13,6 +13,7 @@ from equipoise.abstraction.solutions import open_solution
 from equipoise.apps.completion import complete_game
 from equipoise.apps.display import make_console
 from equipoise.apps.output import write_json
+from equipoise.apps.shared_options import GameParameters
 from equipoise.core.checkpoint import Kind
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import check_writable, write_text
@@ -33,9 +34,7 @@ class TreeOptions:
     )
 
     game: Annotated[str, typer.Argument(help="A small game.", autocompletion=complete_game)]
-    parameters: Annotated[
-        list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
-    ] = None
+    parameters: GameParameters = None
     strategy: Annotated[
         Path | None,
         typer.Option(help="Of `solve --out`, or CSV: shows probabilities and values.", metavar="FILE"),

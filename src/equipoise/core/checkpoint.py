@@ -400,16 +400,14 @@ def _check_prefix(path: StrPath, prefix: bytes, size: int) -> tuple[int, int]:
         raise CheckpointError(f"{path} is empty, expected an Equipoise file")
     start = prefix[: len(MAGIC)]
     if start != MAGIC[: len(start)]:
-        remedy = f"; it is a spot to solve: equipoise solve {path} --out FILE" if str(path).endswith(".toml") else ""
+        remedy = "; it is a spot, which `solve` reads" if str(path).endswith(".toml") else ""
         raise CheckpointError(f"{path} is not an Equipoise file: it begins with {start!r}, expected {MAGIC!r}{remedy}")
     if len(prefix) < PREFIX.size:
         raise CheckpointError(f"{path} is truncated: {size} bytes, expected at least {PREFIX.size + DIGEST_BYTES}")
     _, version, header_bytes, payload_bytes = PREFIX.unpack(prefix)
     if version != FORMAT_VERSION:
         is_newer = version > FORMAT_VERSION
-        remedy = (
-            "install it to read the file" if is_newer else "`equipoise solve --out FILE --overwrite` solves it again"
-        )
+        remedy = "install it to read the file" if is_newer else "`solve` computes it again"
         raise CheckpointError(
             f"{path} has format version {version}, expected {FORMAT_VERSION}: "
             f"{'a newer' if is_newer else 'an older'} Equipoise wrote it; {remedy}"

@@ -23,7 +23,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 __all__ = [
     "AbandonedError",
@@ -54,6 +55,16 @@ class EquipoiseError(Exception):
     ...     print(error)
     unknown game 'leduk'; did you mean leduc, leduc5, leduc_nolimit?
     """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Returns how it is pickled: some are not made from their messages."""
+        return _restore, (type(self), self.args, self.__dict__)
+
+
+def _restore(kind: type[EquipoiseError], args: tuple[Any, ...], fields: Mapping[str, Any]) -> EquipoiseError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(fields)
+    return error
 
 
 class ConfigError(EquipoiseError, ValueError):

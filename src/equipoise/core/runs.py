@@ -66,7 +66,7 @@ class RunFolder:
         folder = Path(path)
         if cls.is_run(folder):
             if not is_overwritten:
-                raise ConfigError(f"{path} holds a run: give --resume to go on with it, --overwrite to replace it")
+                raise ConfigError(f"{path} holds a run: give `resume` to go on with it, `overwrite` to replace it")
             for name in (EVENTS, RESULT, CONFIG):
                 (folder / name).unlink(missing_ok=True)
         try:
@@ -83,7 +83,7 @@ class RunFolder:
     ) -> RunFolder:
         """Returns the folder of a run to go on with, if that is asked for and there is one, or a new one."""
         if is_resumed and is_overwritten:
-            raise ConfigError("--resume goes on with a run and --overwrite replaces it: give one of them")
+            raise ConfigError("`resume` goes on with a run and `overwrite` replaces it: give one of them")
         if not (is_resumed and cls.is_run(path)):
             return cls.create(path, kind, config, is_overwritten=is_overwritten)
         folder = cls(path)
@@ -119,7 +119,7 @@ class RunFolder:
             if name not in free and before.get(name) != value:
                 raise ConfigError(
                     f"{self.path} was begun with {name} {before.get(name)}, now it is {value}: give the same options, "
-                    "or --overwrite to begin anew"
+                    "or `overwrite` to begin anew"
                 )
 
     def check_kind(self, kind: str) -> None:

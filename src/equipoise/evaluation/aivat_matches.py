@@ -115,7 +115,7 @@ def find_known(agents: Sequence[Agent], names: Sequence[str], wanted: Sequence[i
     reasons = [explain_unknown(agent) for agent in agents]
     for place in wanted or ():
         if reasons[place]:
-            raise ConfigError(f"{names[place]} {reasons[place]}; --known names agents that say what they play")
+            raise ConfigError(f"{names[place]} {reasons[place]}; `known` names agents that say what they play")
     return tuple(place for place, reason in enumerate(reasons) if not reason) if wanted is None else tuple(wanted)
 
 

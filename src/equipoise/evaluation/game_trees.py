@@ -165,7 +165,7 @@ class _Drawing:
         size = estimate_num_histories(self.game, rng=np.random.default_rng(0), num_probes=NUM_PROBES)
         return GameTooLargeError(
             f"{format_game(self.game)} has some {size:,.0f} histories, and a picture holds {self.most:,}: "
-            "--after 'ACTION, ACTION' draws what follows, --most N draws more"
+            "`after` 'ACTION, ACTION' draws what follows, `most` N draws more"
         )
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, Protocol
 from equipoise.core.checks import check_number, check_path, check_text
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import StrPath, check_writable, write_atomically
+from equipoise.core.formatting import show_given
 from equipoise.core.markup import colour_actions
 from equipoise.core.progress import Progress
 
@@ -113,6 +114,8 @@ def plot_convergence(
         check_number("target", target)
         if not 0 <= target < math.inf:
             raise ConfigError(f"target must be at least 0 and finite, got {target}")
+    if bands is not None and not isinstance(bands, Mapping):
+        raise ConfigError(f"bands are repeated runs by the name of their curve, got {show_given(bands)}")
     named = curves if isinstance(curves, Mapping) else {"": curves}
     recorded = {name: _records_of(found) for name, found in named.items()}
     if not any(recorded.values()):

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.core.formatting import brief_repr
+from equipoise.core.formatting import brief_repr, show_given
 from equipoise.evaluation.statistics import normal_quantile
 
 __all__ = ["Ratings", "fit_elo", "rank_by_bankroll", "rank_by_runoff"]
@@ -139,7 +139,10 @@ def rank_by_runoff(table: npt.ArrayLike) -> tuple[int, ...]:
 
 
 def _check_table(table: npt.ArrayLike) -> FloatArray:
-    winnings = np.array(table, np.float64)
+    try:
+        winnings = np.array(table, np.float64)
+    except (TypeError, ValueError):
+        raise ConfigError(f"a table of winnings is rows of numbers, got {show_given(table)}") from None
     if winnings.ndim != 2 or winnings.shape[0] != winnings.shape[1]:
         raise ConfigError(f"a table of winnings must be square, got shape {winnings.shape}")
     np.fill_diagonal(winnings, 0.0)

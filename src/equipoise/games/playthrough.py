@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.core.errors import InvalidStateError
-from equipoise.games.base import CHANCE, TERMINAL, Game
+from equipoise.games.base import CHANCE, TERMINAL, Game, check_given_game
 from equipoise.games.parameters import format_value
 
 __all__ = ["format_playthrough", "random_playthrough", "sample_action"]
@@ -65,6 +65,7 @@ def format_playthrough(game: Game[Any], *, rng: np.random.Generator) -> str:
     utilities: -2 to 2
     maximum leng
     """
+    check_given_game(game)
     spec = game.spec
     lines = [
         f"game: {spec.label}",

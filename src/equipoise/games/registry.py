@@ -145,6 +145,7 @@ def describe_parameters(name: str) -> tuple[ParameterRow, ...]:
     >>> [row.name for row in describe_parameters("liars_dice")]
     ['dice', 'faces']
     """
+    check_text("game", name)
     if name.startswith(PREFIX):
         return openspiel_parameter_rows(name.removeprefix(PREFIX))
     if (own := _parse_own(name)) is not None:
@@ -198,5 +199,5 @@ def parse_game_options(name: str, pairs: Iterable[str]) -> Game[Any]:
     if "(" not in name:
         return make_game(name, **parameters)
     if parameters:
-        raise ConfigError(f"parameters are given twice: in {name!r} and with -p")
+        raise ConfigError(f"parameters are given twice: in {name!r} and beside it")
     return parse_game(name)

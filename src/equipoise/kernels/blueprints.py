@@ -130,7 +130,7 @@ class CardDeals:
                 if size * (int(cluster_of_flop.max()) + 1) > MAX_BUCKETS:
                     raise ConfigError(f"a street has at most {MAX_BUCKETS:,} buckets in all clusters")
             arrays |= {"cluster_of_flop": cluster_of_flop, "num_within": np.array(sizes, np.int32)}
-        self.num_players, self.streets, self.hole_cards = num_players, streets, hole_cards
+        self.num_players, self.streets, self.hole_cards, self.deck = num_players, streets, hole_cards, tuple(deck)
         self._num_board = boards[streets[-1]].shape[1]
         self.form = _native.CardDeals(evaluator.native, arrays, num_players, streets[0], streets[-1])
 
@@ -184,7 +184,7 @@ class ListedDeals:
 class BlueprintKernel:
     """Training on one tree with one set of tables.
 
-    Checked by: tests/kernels/test_blueprints.py.
+    Checked by: tests/kernels/test_blueprints.py, tests/kernels/test_blueprint_clusters.py.
     """
 
     def __init__(
@@ -245,8 +245,8 @@ class BlueprintKernel:
             "posted": np.array(posted, np.int32),
             **({"rise": fill_rises(betting)} if has_missed else {}),
         }
-        self._form = _native.BlueprintForm(arrays, num_players, int(last_street), walked_streets, has_snapshots)
-        self._one_caller = OneCaller("blueprint")
+        self.form = _native.BlueprintForm(arrays, num_players, int(last_street), walked_streets, has_snapshots)
+        self.one_caller = OneCaller("blueprint")
 
     def train(
         self,
@@ -270,41 +270,47 @@ class BlueprintKernel:
             pruning: what is left out; None: nothing.
             walk_every: deals from one walk for the average to the next; 0: none.
         """
-        pruning = pruning or BlueprintPruning()
         check_axes("words", words, 2)
         check_num_threads(len(words))
         for row in words:
             check_generator(row)
         check_integer("num_deals", num_deals, 0)
         check_integer("walk_every", walk_every, 0)
+        settings = self.bind_settings(deals, scale=scale, floor=floor, pruning=pruning)
+        with self.one_caller:
+            every = walk_every if self.walked_streets else 0
+            return TrainingCounts(*_native.train_blueprint(self.form, deals.form, settings, words, num_deals, every))
+
+    def bind_settings(
+        self, deals: CardDeals | ListedDeals, *, scale: float, floor: int, pruning: BlueprintPruning | None
+    ) -> Any:
+        """Returns settings as the native module takes them, checked against deals and tables."""
+        pruning = pruning or BlueprintPruning()
         check_integer("floor", floor, -MAX_REGRET, 0)
         check_integer("threshold", pruning.threshold, -MAX_REGRET, 0)
         if deals.num_players != self.num_players:
             raise ConfigError(f"deals are for {deals.num_players} players, the tree has {self.num_players}")
         if pruning.kind is SkipKind.REGRET_BASED and not self.has_missed:
             raise ConfigError("regret-based sampling needs tables that count visits left out")
-        settings = _native.BlueprintSettings(
+        return _native.BlueprintSettings(
             scale, floor, int(pruning.kind), pruning.threshold, pruning.softness, pruning.probability
         )
-        with self._one_caller:
-            every = walk_every if self.walked_streets else 0
-            return TrainingCounts(*_native.train_blueprint(self._form, deals.form, settings, words, num_deals, every))
 
     def discount(self, factor: float, *, num_threads: int = 1) -> None:
         """Multiplies regrets, and averages that are walked for, by a factor of 0 to 1."""
         if not 0 <= factor <= 1:
             raise ConfigError(f"factor must be from 0 to 1, got {factor}")
         check_num_threads(num_threads)
-        with self._one_caller:
-            _native.discount_blueprint(self._form, factor, num_threads)
+        with self.one_caller:
+            _native.discount_blueprint(self.form, factor, num_threads)
 
     def snapshot(self, share: float, *, num_threads: int = 1) -> None:
         """Moves averages of snapshots towards what is played now, by a share above 0 and up to 1."""
         if not 0 < share <= 1 or not self.has_snapshots:
             raise ConfigError(f"snapshots need tables for them and a share above 0 and up to 1, got {share}")
         check_num_threads(num_threads)
-        with self._one_caller:
-            _native.snapshot_blueprint(self._form, share, num_threads)
+        with self.one_caller:
+            _native.snapshot_blueprint(self.form, share, num_threads)
 
     def pack(self, *, has_average: bool, num_threads: int = 1) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
         """Returns where each slot's rows begin, -1 where it has none, and all rows in parts of 255.
@@ -319,8 +325,8 @@ class BlueprintKernel:
         cells = np.where(has_block, cells, 0)
         start = np.where(has_block, np.cumsum(cells) - cells, -1)
         out = np.zeros(int(cells.sum()), np.uint8)
-        with self._one_caller:
-            _native.pack_blueprint(self._form, has_average and self.has_snapshots, start, num_threads, out)
+        with self.one_caller:
+            _native.pack_blueprint(self.form, has_average and self.has_snapshots, start, num_threads, out)
         return start, out
 
 

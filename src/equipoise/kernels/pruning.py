@@ -58,6 +58,8 @@ class KernelPruning:
     floors_regrets: bool = False
     is_alternating: bool = True
     shares_weights: bool = False  # iterations weigh the same in regrets and in the average
+    walks_once: bool = False  # for both players, where they are updated at once
+    needs_positive: bool = True  # beside what is pruned
     prunes_leaves: bool = True
     threshold: float = 0.0  # fewest iterations, by estimate, for which a sequence is pruned
     discard: float = 0.0
@@ -174,6 +176,8 @@ class PruningKernel:
             pruning.floors_regrets,
             pruning.is_alternating,
             pruning.shares_weights,
+            pruning.walks_once,
+            pruning.needs_positive,
             pruning.prunes_leaves,
             pruning.threshold,
             pruning.discard,

@@ -28,16 +28,19 @@ __all__ = [
     "NO_BASELINES",
     "NO_NODE_LIMIT",
     "BaselineArrays",
+    "Collected",
     "SamplingArrays",
     "SamplingKernel",
     "SamplingTables",
     "Scheme",
     "check_sampling_arrays",
+    "draw_words",
 ]
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
 WordArray = npt.NDArray[np.uint64]
+ByteArray = npt.NDArray[np.uint8]
 
 CHANCE_ACTOR = -1
 TERMINAL_ACTOR = -2
@@ -97,6 +100,30 @@ class SamplingArrays:
     num_sequences: int  # of all players, empty sequences included
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Collected:
+    """What traversals found, in their order: V visits with regrets, M meetings where averages are kept."""
+
+    nodes_touched: int  # histories visited, terminals included
+    regret_infoset: IntArray  # [V]
+    regret: FloatArray  # of their actions, visit after visit
+    met_infoset: IntArray  # [M]
+    met_weight: FloatArray  # [M] of the strategy in the average
+
+
+def draw_words(random_words: WordArray, count: int) -> WordArray:
+    """Returns `[K]` words that streams of random numbers begin with, and moves the generator `[4]` on.
+
+    >>> draw_words(np.array([1, 2, 3, 4], np.uint64), 2).tolist()
+    [11520, 0]
+    """
+    check_generator(random_words)
+    check_integer("count", count, 0)
+    out = np.empty(count, np.uint64)
+    _native.sampling_words(random=random_words, out=out)
+    return out
+
+
 class SamplingKernel:
     """A history tree as sampled traversals read it, and their scratch memory: one call at a time."""
 
@@ -106,6 +133,7 @@ class SamplingKernel:
         self.num_players = arrays.utility.shape[0]
         self.num_sequences = arrays.num_sequences
         self.num_edges = edges
+        self.num_infosets = arrays.num_actions.size
         self._one_caller = OneCaller("solver")
         edge_cumulative = np.empty(edges)
         _native.sampling_accumulate_chance(
@@ -124,8 +152,10 @@ class SamplingKernel:
         node_limit: int = NO_NODE_LIMIT,
         skipping: Skipping = NO_SKIPPING,
         baselines: BaselineArrays = NO_BASELINES,
+        traversals: int = 1,
+        weights: tuple[float, float] = (1.0, 0.0),
     ) -> int:
-        """Runs iterations, each a traversal for every player, and returns how many; updates `tables` in place.
+        """Runs iterations, each of traversals for every player, and returns how many; updates `tables` in place.
 
         Args:
             scheme: what is sampled.
@@ -135,12 +165,22 @@ class SamplingKernel:
             node_limit: no iteration begins once `nodes_touched` has reached it.
             skipping: which of the traverser's actions are left out, over sequences; external sampling alone.
             baselines: guesses of the values of what is not sampled; external and outcome sampling.
+            traversals: of each player in an iteration, under one strategy; several draw from streams of their own.
+            weights: of what the first iteration adds, and how much more each following one weighs.
         """
         check_integer("num_iterations", num_iterations, 0)
         check_integer("node_limit", node_limit, 0)
+        check_integer("traversals", traversals, 1)
         rule, call = self._prepare(scheme, tables, exploration, skipping, baselines)
+        plan = _native.SamplingPlan(
+            num_iterations=num_iterations,
+            node_limit=node_limit,
+            num_traversals=traversals,
+            first_weight=weights[0],
+            weight_step=weights[1],
+        )
         with self._one_caller:
-            done: int = _native.sampling_iterate(self.form, int(scheme), num_iterations, node_limit, rule, call)
+            done: int = _native.sampling_iterate(self.form, int(scheme), plan, rule, call)
         return done
 
     def traverse(
@@ -158,6 +198,87 @@ class SamplingKernel:
         rule, call = self._prepare(scheme, tables, exploration, skipping, baselines)
         with self._one_caller:
             _native.sampling_traverse(self.form, int(scheme), player, rule, call)
+
+    def collect(
+        self,
+        scheme: Scheme,
+        player: int,
+        strategy: FloatArray,
+        is_known: ByteArray,
+        words: WordArray,
+        *,
+        exploration: float = 0.0,
+    ) -> Collected:
+        """Returns what one player's traversals find under a strategy that is known at every decision they meet.
+
+        Args:
+            scheme: what is sampled.
+            player: whose traversals.
+            strategy: `[Q]` of everybody.
+            is_known: `[I]` nonzero where the strategy is there.
+            words: `[K]` what each traversal's stream of random numbers begins with, see `draw_words`.
+            exploration: as in `iterate`.
+        """
+        found, is_wanted, is_whole = self._collect(scheme, player, strategy, is_known, words, exploration, True)
+        if not is_whole.all():
+            raise ConfigError(f"strategies are missing at {int(is_wanted.sum())} decision(s) that traversals meet")
+        nodes, regret_infoset, regret, met_infoset, met_weight = found
+        return Collected(
+            nodes_touched=nodes,
+            regret_infoset=regret_infoset,
+            regret=regret,
+            met_infoset=met_infoset,
+            met_weight=met_weight,
+        )
+
+    def find_missed(
+        self,
+        scheme: Scheme,
+        player: int,
+        strategy: FloatArray,
+        is_known: ByteArray,
+        words: WordArray,
+        *,
+        exploration: float = 0.0,
+    ) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+        """Returns the information sets met whose strategy is not known, and `[K]` which traversals met one.
+
+        What lies below them is not seen: ask again once their strategies are there. Arguments as in `collect`.
+        """
+        _, is_wanted, is_whole = self._collect(scheme, player, strategy, is_known, words, exploration, False)
+        return np.flatnonzero(is_wanted).astype(np.int32), is_whole == 0
+
+    def _collect(
+        self,
+        scheme: Scheme,
+        player: int,
+        strategy: FloatArray,
+        is_known: ByteArray,
+        words: WordArray,
+        exploration: float,
+        is_recorded: bool,
+    ) -> tuple[tuple[int, IntArray, FloatArray, IntArray, FloatArray], ByteArray, ByteArray]:
+        check_player(player, self.num_players)
+        check_array("strategy", strategy, np.float64, (self.num_sequences,))
+        check_array("is_known", is_known, np.uint8, (self.num_infosets,))
+        check_axes("words", words, 1)
+        check_array("words", words, np.uint64, words.shape)
+        _check_exploration(exploration)
+        is_wanted, is_whole = np.zeros(self.num_infosets, np.uint8), np.zeros(words.size, np.uint8)
+        with self._one_caller:
+            found = _native.sampling_collect(
+                self.form,
+                scheme=int(Scheme(scheme)),
+                player=player,
+                exploration=exploration,
+                is_recorded=is_recorded,
+                strategy=strategy,
+                is_known=is_known,
+                word=words,
+                is_wanted=is_wanted,
+                is_whole=is_whole,
+            )
+        return found, is_wanted, is_whole
 
     def _prepare(
         self,

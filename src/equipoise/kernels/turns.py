@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 import equipoise._native as _native
+from equipoise.core.copying import NotCopied
 from equipoise.core.errors import ConcurrentUseError
 
 __all__ = ["LastBound", "OneCaller"]
@@ -15,11 +16,13 @@ __all__ = ["LastBound", "OneCaller"]
 Bound = TypeVar("Bound")
 
 
-class OneCaller:
+class OneCaller(NotCopied):
     """A block of code for one thread at a time: a second one is refused instead of kept waiting.
 
     The native module gives up the interpreter's lock while it works, so nothing else keeps threads apart.
     """
+
+    kept_by = "a solver holds threads and workspaces; send or keep its tables, or the strategy"
 
     def __init__(self, owner: str) -> None:
         self._owner = owner

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.core.copying import NotCopied
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import check_array, check_finite
 from equipoise.kernels.gates import RootGate
@@ -107,10 +108,11 @@ class Hooks:
 NO_HOOKS: Final = Hooks()
 
 
-class VectorKernel(abc.ABC):
+class VectorKernel(NotCopied, abc.ABC):
     """A tree as the native module reads it, with what players are locked to and what the tree ends in."""
 
     num_players: int
+    kept_by = "it holds threads and workspaces; send or keep the tree, tables or a strategy"
     dtypes: ClassVar[tuple[np.dtype[Any], ...]]  # that regrets may have, the default first
 
     @classmethod

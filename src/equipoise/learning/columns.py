@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 
-__all__ = ["ColumnMemory", "Columns", "count_bytes"]
+__all__ = ["ColumnMemory", "Columns", "Shapes", "count_bytes"]
 
 Columns = Mapping[str, npt.NDArray[Any]]  # [B, ...] each
 

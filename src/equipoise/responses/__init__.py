@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         RandomLibraryResponse,
         StaticResponse,
     )
-    from equipoise.responses.guarantees import Guarantee, state_guarantee
+    from equipoise.responses.guarantees import Guarantee, state_guarantee, state_iterates
     from equipoise.responses.hand_buckets import HandBuckets
     from equipoise.responses.mixtures import AverageResponse, DataBiasedResponse, MimicResponse, MixedResponse
     from equipoise.responses.notation import parse_response
@@ -50,6 +50,7 @@ __all__ = [
     "response_value",
     "solve_against",
     "state_guarantee",
+    "state_iterates",
 ]
 
 if not TYPE_CHECKING:

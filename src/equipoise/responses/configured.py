@@ -45,13 +45,13 @@ def check_against(config: RunConfig) -> None:
     if config.against is None:
         for name in AGAINST_FIELDS[1:]:
             if getattr(config, name) is not None:
-                raise ConfigError(f"--{name.replace('_', '-')} is for runs --against a response, and none is given")
+                raise ConfigError(f"`{name}` is for runs `against` a response, and none is given")
         return
     parse_response(config.against)
     if config.method != "cfr":
-        raise ConfigError(f"--against {config.against} is for method cfr, got {config.method}")
+        raise ConfigError(f"`against` {config.against} is for method cfr, got {config.method}")
     if config.prune is not None:
-        raise ConfigError(f"--against {config.against} sweeps the whole tree, got --prune {config.prune}")
+        raise ConfigError(f"`against` {config.against} sweeps the whole tree, got `prune` {config.prune}")
 
 
 def build_run(tree: PlayTree, config: RunConfig, locks: Sequence[NodeLock] = ()) -> Any:
@@ -64,7 +64,7 @@ def build_run(tree: PlayTree, config: RunConfig, locks: Sequence[NodeLock] = ())
     assert config.rule is not None
     dtype = find_dtype(config) if isinstance(tree, HoldemTree) else None
     if dtype == np.int16:
-        raise ConfigError("learners against a response need --precision float32 or float64, got int16")
+        raise ConfigError("learners against a response need `precision` float32 or float64, got int16")
     form = BoardForm(tree, kernel=bind_kernel(tree, locks=locks)) if isinstance(tree, HoldemTree) else tree
     return AgainstSolver(
         form,
@@ -83,10 +83,10 @@ def _merge(tree: PlayTree, text: str) -> npt.NDArray[np.int32] | HandBuckets:
     """Returns what learners cannot tell apart, by a pattern or by the buckets in a file."""
     if isinstance(tree, HoldemTree):
         if not text.endswith(SOLUTION_SUFFIX):
-            raise ConfigError(f"--merge of a spot is a blueprint's file, as in buckets{SOLUTION_SUFFIX}; got {text!r}")
+            raise ConfigError(f"`merge` of a spot is a blueprint's file, as in buckets{SOLUTION_SUFFIX}; got {text!r}")
         return read_buckets(Path(text), tree)
     if not isinstance(tree, HistoryTree):
-        raise ConfigError(f"--merge {text!r} is for --form history")
+        raise ConfigError(f"`merge` {text!r} is for `form` history")
     return merge_by_pattern(tree, text)
 
 
@@ -121,9 +121,9 @@ def describe_against(asked: Any, before: RunConfig | None) -> dict[str, Any]:
     if fields["against"] is None:
         return {**fields, "against_digest": None}
     if asked.has_warm_start:
-        raise ConfigError("--warm-start is for learners that train against each other, got --against")
+        raise ConfigError("`warm_start` is for learners that train against each other, got `against`")
     if asked.updates is not None:
-        raise ConfigError("--updates is for learners that train against each other, got --against")
+        raise ConfigError("`updates` is for learners that train against each other, got `against`")
     spec = parse_response(fields["against"])
     updates = 1 if fields["updates_per_response"] is None else fields["updates_per_response"]
     read = (Path(fields["merge"]),) if str(fields["merge"]).endswith(SOLUTION_SUFFIX) else ()

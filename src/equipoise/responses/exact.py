@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import show_given
 from equipoise.kernels.history import HistoryKernel
 from equipoise.responses.forms import PlayForm, PlayTree, Table
 from equipoise.responses.on_tree import OnTree
@@ -128,6 +129,8 @@ class LibraryResponse(OnTree):
 
     def __init__(self, tree: PlayTree | PlayForm, strategies: Sequence[Table], *, name: str = "library") -> None:
         super().__init__(tree)
+        if not isinstance(strategies, Sequence):
+            raise ConfigError(f"a library is a list of strategies, got {show_given(strategies)}")
         if not strategies:
             raise ConfigError("a library needs at least one strategy, got none")
         for place, member in enumerate(strategies):

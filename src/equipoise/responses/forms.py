@@ -103,7 +103,7 @@ class PlayForm(abc.ABC):
         """Returns the tables of a learner that has not begun; by default of the layout's usual dtype."""
         chosen = self.kernel.dtypes[0] if dtype is None else np.dtype(dtype)
         if isinstance(self.kernel, HoldemKernel) and chosen == np.int16:
-            raise ConfigError("learners against a response need --precision float32 or float64, got int16")
+            raise ConfigError("learners against a response need `precision` float32 or float64, got int16")
         self.kernel.check_run(rule.kernel, chosen, name=rule.name, threshold=rule.discounts(1).threshold)
         tables = self.kernel.allocate_tables(rule.kernel, chosen, find_scales(self.tree, rule.kernel))
         self.kernel.begin(tables)

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.core.checks import check_number
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import show_given
 from equipoise.core.interruption import IsInterrupted, Listener
 from equipoise.responses.forms import PlayForm, PlayTree, Table, Updates
 from equipoise.responses.on_tree import OnTree
@@ -21,6 +23,7 @@ __all__ = ["AverageResponse", "DataBiasedResponse", "MimicResponse", "MixedRespo
 
 
 def _check_probability(probability: float) -> None:
+    check_number("the probability of the first response", probability)
     if not 0 <= probability <= 1:
         raise ConfigError(f"the probability of the first response must be from 0 to 1, got {probability}")
 
@@ -66,6 +69,9 @@ class MixedResponse(_Mix):
     ) -> None:
         super().__init__(tree)
         _check_probability(probability)
+        for part in (first, second):
+            if not callable(getattr(part, "respond", None)):
+                raise ConfigError(f"mixed are responses such as BestResponse(tree), got {show_given(part)}")
         self.first, self.second, self.probability = first, second, probability
         self.parts = first, second
         self.name = name or f"{probability:g} {first.name} + {1 - probability:g} {second.name}"

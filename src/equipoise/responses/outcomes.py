@@ -18,6 +18,7 @@ from equipoise.core.progress import Progress
 from equipoise.games.base import Game
 from equipoise.games.public import HasPublicForm
 from equipoise.games.registry import take_game
+from equipoise.kernels.calls import check_integer
 from equipoise.responses.against import AgainstSolver, SeatLearner
 from equipoise.responses.exact import StaticResponse
 from equipoise.responses.forms import PlayTree, Table
@@ -153,6 +154,8 @@ def solve_against(
     if chosen is not None and (isinstance(chosen, type) or not isinstance(chosen, Rule)):
         raise ConfigError(f"rule must be a rule such as DCFR(), or its name, got {show_given(rule)}")
     check_callable("on_progress", on_progress)
+    if seat is not None:
+        check_integer("seat", seat, 0)
     if iterations is None and seconds is None:
         seconds = DEFAULT_SECONDS
     stopping = Stopping(iterations=iterations, seconds=seconds)

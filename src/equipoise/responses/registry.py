@@ -66,7 +66,7 @@ class Making(NamedTuple):
         if isinstance(self.form.tree, HoldemTree):
             raise ConfigError(f"response {name} walks single histories, which a spot has too many of")
         if not isinstance(self.form.tree, HistoryTree):
-            raise ConfigError(f"response {name} walks single histories: it needs --form history")
+            raise ConfigError(f"response {name} walks single histories: it needs `form` history")
         return self.form.tree
 
 
@@ -140,7 +140,7 @@ def _make_restricted(making: Making, probability: float, path: Path) -> Response
 
 def _make_mimic(making: Making, probability: float, path: Path) -> Response:
     if making.seat is None:
-        raise ConfigError("a mimic learns against one learner: give its --seat, 0 or 1")
+        raise ConfigError("a mimic learns against one learner: give its `seat`, 0 or 1")
     return MimicResponse(making.form, _read_model(making, path), probability, seat=1 - making.seat)
 
 
@@ -238,7 +238,7 @@ RESPONSES: Mapping[str, ResponseEntry] = {
     ),
     "mimic": ResponseEntry(
         usage="mimic:P,FILE",
-        description="the strategy in a file with probability P, else a regret minimiser (training alone, one --seat)",
+        description="the strategy in a file with probability P, else a regret minimiser (training alone, of one seat)",
         is_for_training=True,
         arguments=(_PROBABILITY, File()),
         make=_make_mimic,

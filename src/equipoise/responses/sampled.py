@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.core.checks import check_number
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import ActionClass
 from equipoise.kernels.arrays import draw_generator
@@ -103,8 +104,8 @@ class UCTResponse(OnTree):
             groups: `[I]` information sets that the search takes for one, see `merge_infosets`; None: none.
         """
         super().__init__(tree)
-        if num_iterations < 0:
-            raise ConfigError(f"iterations of UCT must be at least 0, got {num_iterations}")
+        check_integer("iterations of UCT", num_iterations, 0)
+        check_number("exploration of UCT", exploration)
         if not 0 <= exploration < np.inf:
             raise ConfigError(f"exploration of UCT must be at least 0 and finite, got {exploration}")
         self.num_iterations, self.exploration = num_iterations, exploration

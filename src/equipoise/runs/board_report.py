@@ -109,7 +109,7 @@ def load_spec(
     of_file = table.pop("boards", None)
     named = of_file if boards is None else boards
     if named is None:
-        raise ParseError(f"{path}: no boards are named: give --boards, or write boards = 'spread 25' in the file")
+        raise ParseError(f"{path}: no boards are named: give `boards`, or write boards = 'spread 25' in the file")
     table.pop("board", None)
     if table.get("locks"):
         raise ParseError(f"{path}: locks are of one board's hands: leave them out of a report")
@@ -156,7 +156,7 @@ def check_report_memory(spec: ReportSpec, num_workers: int, precision: str | Non
     if available is not None and need > available:
         raise GameTooLargeError(
             f"{num_workers} solves at once need {format_bytes(need)}, {format_bytes(available)} are available: take "
-            "fewer --workers, or a smaller --menu"
+            "fewer `workers`, or a smaller `menu`"
         )
 
 
@@ -228,7 +228,7 @@ def restore_spec(folder: RunFolder) -> tuple[ReportSpec, RunRequest]:
         boards = [
             BoardChoice(parse_board(board, file.spot.deck), float(count)) for board, count in config["boards"].items()
         ]
-        return ReportSpec(file=file, boards=tuple(boards)), RunRequest(**config["request"])
+        return ReportSpec(file=file, boards=tuple(boards)), RunRequest.restore(config["request"])
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ConfigError(f"{folder.path} does not describe its report: {error}") from None
 
@@ -242,7 +242,7 @@ def _read_rows(folder: RunFolder) -> list[dict[str, Any]]:
 
 
 def _list_tasks(spec: ReportSpec, request: RunRequest, out: Path | None, done: set[str]) -> Iterator[BoardTask]:
-    asked = dataclasses.asdict(dataclasses.replace(request, threads=1))
+    asked = dataclasses.asdict(dataclasses.replace(request, num_threads=1))
     for choice in spec.boards:
         name = format_board(choice.board)
         if name in done:
@@ -295,7 +295,7 @@ def solve_board(task: BoardTask) -> dict[str, Any]:
         if task.spot.startswith("# "):
             raise ConfigError(task.spot.removeprefix("# "))
         file = parse_spot(task.spot)
-        run = solve_on_board(file, file.spot.board, RunRequest(**task.request), Reporter())
+        run = solve_on_board(file, file.spot.board, RunRequest.restore(task.request), Reporter())
         if task.out is not None:
             run.save(task.out)
     except EquipoiseError as error:

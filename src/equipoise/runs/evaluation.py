@@ -21,6 +21,7 @@ from equipoise.core.reporting import Reporter
 from equipoise.evaluation.assembly import measure_seeds
 from equipoise.games.base import Game
 from equipoise.games.registry import parse_game, take_game
+from equipoise.kernels.calls import check_integer
 from equipoise.runs.preparation import build_any_tree, build_tree
 from equipoise.runs.solution import Solution
 from equipoise.solvers.best_response import Evaluation
@@ -73,6 +74,8 @@ def evaluate(
     >>> evaluate("uniform", game="kuhn").exploitability
     0.4583333333333333
     """
+    check_integer("seed", seed, 0)
+    check_integer("max_histories", max_histories, 1)
     if isinstance(what, AnyTree):
         return _evaluate_on_tree(what, strategy, num_threads)
     if strategy is not None:

@@ -17,7 +17,7 @@ from equipoise.games.public import HasPublicForm
 from equipoise.games.registry import format_game
 from equipoise.responses.configured import check_against, describe_against
 from equipoise.runs.preparation import FINAL_PLAYOUTS, GrownTree, PreparedRun, build_vector_tree, grow_tree, prepare
-from equipoise.runs.request import RunRequest
+from equipoise.runs.request import BEST, RunRequest
 from equipoise.runs.run import Quality, Run, RunSizes, check_resumable
 from equipoise.search.last_iterates import play_regrets
 from equipoise.solvers.average_regret import bound_average_regrets
@@ -62,7 +62,7 @@ def prepare_game(
         where: that is kept, for messages.
     """
     if request.precision is not None:
-        raise ConfigError(f"--precision is for hold'em spots, and {game.spec.name} is a game")
+        raise ConfigError(f"`precision` is for hold'em spots, and {game.spec.name} is a game")
     config = make_config(game, request, saved)
     if saved is not None:
         check_resumable(where, saved.config, config)
@@ -73,9 +73,12 @@ def prepare_game(
     stopping, is_target_asked_for = _find_stopping(grown, config.method, request)
     prepared = prepare(grown, config, reporter=reporter, stopping=stopping if saved is None else None)
     run = GameRun(prepared, stopping, saved, is_target_asked_for=is_target_asked_for)
+    run.keeps_best = request.keep == BEST
+    if run.keeps_best and grown.why is not None:
+        raise ConfigError(f"the best profile is that with the lowest exploitability; {grown.why}")
     if saved is not None:
         run.solver.restore(saved.state)
-    if request.threads is None and saved is None:  # else what it had before
+    if request.num_threads is None and saved is None:  # else what it had before
         run.try_threads()
     return run
 
@@ -247,7 +250,7 @@ def make_config(game: Game[Any], request: RunRequest, saved: SolvedGame | None) 
         method_name = before.method if before else _default_method(request.rule)
     method = find_method(method_name)
     if request.updates is not None and not method.has_updates:
-        raise ConfigError(f"method {method_name} has no --updates")
+        raise ConfigError(f"method {method_name} has no `updates`")
     same = before if before is not None and before.method == method_name else None  # lends what it did by its method
     rule_text = choose_rule_text(request.rule, same)
     against = describe_against(request, before)
@@ -265,9 +268,10 @@ def make_config(game: Game[Any], request: RunRequest, saved: SolvedGame | None) 
         prune=normalize_pruning(method_name, request.prune or (same.prune if same else None)),
         updates=str(request.updates or (before.updates if before else ALTERNATING)),
         seed=request.seed if request.seed is not None else (before.seed if before else 0),
-        threads=request.threads if request.threads is not None else (before.threads if before else 1),
+        threads=request.num_threads if request.num_threads is not None else (before.threads if before else 1),
         warm_start=before.warm_start if before else None,
         baseline=request.baseline or (same.baseline if same else None),
+        traversals=request.traversals or (same.traversals if same else None),
         **against,
     )
 

@@ -16,7 +16,7 @@ from typing import Any, Final, TypedDict, TypeGuard, Unpack
 from equipoise.agents.base import Agent
 from equipoise.agents.notation import AgentText
 from equipoise.agents.strategies import StrategyAgent
-from equipoise.core.checks import check_callable, check_flag, check_path
+from equipoise.core.checks import check_callable, check_flag, check_number, check_path
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.core.files import StrPath
 from equipoise.core.formatting import settings_repr, show_given
@@ -109,6 +109,9 @@ class MatchRequest:
     def __post_init__(self) -> None:
         check_integer("hands", self.hands, 1)
         check_integer("seed", self.seed, 0)
+        if self.precision is not None:
+            check_number("precision", self.precision)
+        check_number("confidence", self.confidence)
         check_flag("duplicate", self.duplicate)
         check_flag("all_in_expectation", self.all_in_expectation)
 
@@ -131,7 +134,7 @@ class MatchOptions(TypedDict, total=False):
 def match(
     *agents: str | Agent | Solution[Any] | TabularStrategy,
     game: Game[Any] | str | None = None,
-    workers: int = 1,
+    num_workers: int = 1,
     out: str | Path | None = None,
     resume: bool = False,
     on_progress: Callable[[float, Estimate], None] | None = None,
@@ -144,7 +147,7 @@ def match(
     Args:
         agents: as on the command line (`"search:turn.eq"`, `"uniform"`), or solutions, strategies, agents of one's own.
         game: what is played; by default what the first agent's file or solution is of.
-        workers: processes that play; agents that are not text must be such as can be sent to them.
+        num_workers: processes that play; agents that are not text must be such as can be sent to them.
         out: where the scores of games are kept.
         resume: whether to go on with the match in `out`.
         on_progress: called after every chunk of deals with the share done and the first agent's winnings.
@@ -159,7 +162,7 @@ def match(
     check_callable("is_interrupted", is_interrupted)
     check_flag("progress", progress)
     check_flag("resume", resume)
-    check_integer("workers", workers, 1)
+    check_integer("num_workers", num_workers, 1)
     if resume and out is None:
         raise ConfigError("resume goes on with the match in out, and no file is named")
     if out is not None:
@@ -189,7 +192,7 @@ def match(
             if on_progress is not None:
                 on_progress(share, estimate)
 
-        pool = stack.enter_context(LocalPool(workers))
+        pool = stack.enter_context(LocalPool(num_workers))
         stack.enter_context(first_ctrl_c(interrupted.set))
         hands = open_hands(request, played, play.names, is_resumed=resume)
         if hands is not None:
@@ -269,8 +272,8 @@ def find_game(makers: Sequence[AgentText], name: str | None, parameters: Iterabl
             return own
         return make_game(find_name(own), **{**own.spec.parameters, **parse_parameters(parameters)})
     if parameters:
-        raise ConfigError("-p changes a game that --game or an agent's file names, and there is none")
-    raise ConfigError("--game NAME is needed: no agent is a file that says what it plays")
+        raise ConfigError("a parameter changes a game that `game` or an agent's file names, and there is none")
+    raise ConfigError("`game` NAME is needed: no agent is a file that says what it plays")
 
 
 def make_player(request: MatchRequest, game: Game[Any], makers: Sequence[Maker], reporter: Reporter) -> ChunkPlayer:
@@ -278,7 +281,7 @@ def make_player(request: MatchRequest, game: Game[Any], makers: Sequence[Maker],
     names = tuple(maker.name for maker in makers)
     chosen: tuple[AgentMaker, ...] = tuple(makers)
     if request.hands_out is not None and (request.aivat is not None or request.runner is Runner.BATCHED):
-        how = "--aivat" if request.aivat is not None else "--runner batched"
+        how = "`aivat`" if request.aivat is not None else "`runner` batched"
         raise ConfigError(
             f"hands are written down where they are played one by one and scored by chips: not with {how}"
         )
@@ -289,7 +292,7 @@ def make_player(request: MatchRequest, game: Game[Any], makers: Sequence[Maker],
     if request.runner is Runner.BATCHED and not is_batched:
         raise ConfigError(
             f"{game.spec.name} cannot be played in batches by {', '.join(names)}: that takes strategies on trees, or "
-            "agents that look at nothing; the runner `hands` takes everybody"
+            "agents that look at nothing; the `runner` hands takes everybody"
         )
     config = _configure(request, game, is_batched=is_batched)
     if not is_batched:

@@ -192,9 +192,9 @@ def grow_tree(game: Game[Any], form: str, *, max_histories: int, reporter: Repor
     try:
         return _grow(game, form, max_histories=max_histories, reporter=reporter)
     except GameTooLargeError as error:
-        other = "Without a tree: --form game, under --method external or outcome"
+        other = "Without a tree: `form` game, under `method` external or outcome"
         if isinstance(game, HasPublicForm) and form != Form.VECTOR:
-            other = "Its public states fit: --form vector"
+            other = "Its public states fit: `form` vector"
         raise GameTooLargeError(f"{error}. {other}") from None
 
 
@@ -295,7 +295,7 @@ def _check_treeless(grown: GrownTree, config: RunConfig, reporter: Reporter) -> 
         if nodes > MOST_TRAVERSAL_NODES:
             raise GameTooLargeError(
                 f"{name} would visit about {nodes:.2g} nodes in a single traversal, at most "
-                f"{MOST_TRAVERSAL_NODES:.2g} are sensible; --method outcome walks single paths"
+                f"{MOST_TRAVERSAL_NODES:.2g} are sensible; `method` outcome walks single paths"
             )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from equipoise.abstraction.solutions import is_spot_text
 from equipoise.core.checks import check_flag, check_number, check_path, check_text
@@ -28,9 +28,11 @@ from equipoise.solvers.rule_notation import parse_rule
 from equipoise.solvers.stopping import Form
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
-__all__ = ["RunRequest", "Subject", "choose_spot_menu", "find_named_game", "find_subject", "load_spot"]
+__all__ = ["BEST", "LAST", "RunRequest", "Subject", "choose_spot_menu", "find_named_game", "find_subject", "load_spot"]
 
 Subject = Game[Any] | SpotFile
+LAST: Final = "last"  # what a run keeps: the profile of its last iteration
+BEST: Final = "best"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,13 +49,15 @@ class RunRequest:
     prune: str | None = None
     updates: str | None = None
     baseline: str | None = None
+    traversals: int | None = None
     against: str | None = None
     updates_per_response: int | None = None
     seat: int | None = None
     merge: str | None = None
     seed: int | None = None
-    threads: int | None = None
+    num_threads: int | None = None
     precision: str | None = None  # of a spot's tables
+    keep: str | None = None  # of a game: last, or best, the evaluation with the lowest exploitability
     iterations: int | None = None
     target: str | float | None = None  # of a game in its unit of utility; of a spot in chips, as in 0.5% or 20mbb
     seconds: float | None = None
@@ -62,6 +66,14 @@ class RunRequest:
 
     __repr__ = settings_repr
 
+    @classmethod
+    def restore(cls, kept: Mapping[str, Any]) -> RunRequest:
+        """Returns the request that a run's folder keeps, also one written when a setting had another name."""
+        settings = {name: value for name, value in kept.items() if value is not None}
+        if "threads" in settings:  # the name of num_threads in older folders
+            settings.setdefault("num_threads", settings.pop("threads"))
+        return cls(**settings)
+
     def __post_init__(self) -> None:
         for name in ("rule", "method", "form", "prune", "updates", "baseline", "against", "merge", "precision"):
             if getattr(self, name) is not None:
@@ -69,6 +81,8 @@ class RunRequest:
                 self._check_says_something(name)
         if self.updates not in (None, ALTERNATING, SIMULTANEOUS):
             raise ConfigError(f"updates must be {ALTERNATING} or {SIMULTANEOUS}, got {self.updates!r}")
+        if self.keep not in (None, LAST, BEST):
+            raise ConfigError(f"keep must be {LAST} or {BEST}, got {self.keep!r}")
         if self.form is not None and self.form not in set(Form):
             raise ConfigError(f"form must be {', '.join(Form)}, got {self.form!r}")
         if self.baseline is not None and self.baseline not in set(BaselineKey):
@@ -87,7 +101,7 @@ class RunRequest:
 
     def _check_numbers(self) -> None:
         check_integer("max_histories", self.max_histories, 1)
-        for name, most in (("iterations", MOST_ITERATIONS), ("updates_per_response", None)):
+        for name, most in (("iterations", MOST_ITERATIONS), ("updates_per_response", None), ("traversals", None)):
             value = getattr(self, name)
             if value is not None and (most is None or not isinstance(value, int) or value <= most):
                 check_integer(name, value, 1)  # of too many iterations the driver speaks
@@ -100,8 +114,8 @@ class RunRequest:
         check_flag("has_warm_start", self.has_warm_start)
         if self.seed is not None:
             check_integer("seed", self.seed, 0)
-        if self.threads is not None:
-            check_num_threads(self.threads)
+        if self.num_threads is not None:
+            check_num_threads(self.num_threads)
 
     def parse_target(self) -> float | None:
         """Returns the target in a game's unit of utility."""
@@ -131,18 +145,21 @@ def find_subject(
     """
     if endgame is None and (name is None or not is_spot_text(name)):
         if name is None:
-            raise ConfigError("name a game that `equipoise games` lists, a spot such as spot.toml, or --endgame FILE")
+            raise ConfigError("name a game that `equipoise games` lists, a spot such as spot.toml, or `endgame` FILE")
         if menu is not None:
-            raise ConfigError(f"--menu is for hold'em spots, and {name} is a game")
+            raise ConfigError(f"`menu` is for hold'em spots, and {name} is a game")
         if name.endswith(".eq"):
-            raise ConfigError(
-                f"{name} is a file with a result: name the game or the spot, and go on with --out {name} --resume"
-            )
-        return parse_game_options(name, parameters)
+            raise ConfigError(f"{name} is a file with a result: name the game or the spot that it is of")
+        try:
+            return parse_game_options(name, parameters)
+        except UnknownNameError as error:
+            if not name or not Path(name).exists():
+                raise
+            raise ConfigError(f"{error.args[0]}; there is a file {name}, but files of spots end in .toml") from None
     if list(parameters):
-        raise ConfigError("--parameter is for games; a spot has none")
+        raise ConfigError("parameters are for games; a spot has none")
     if endgame is not None and name is not None:
-        raise ConfigError(f"give one spot: {name} or --endgame {endgame}")
+        raise ConfigError(f"give one spot: {name} or `endgame` {endgame}")
     try:
         if endgame is None:
             assert name is not None
@@ -172,7 +189,7 @@ def find_named_game(name: str | None, parameters: Iterable[str] | None) -> Game[
     if name is not None:
         return parse_game_options(name, parameters or [])
     if parameters:
-        raise ConfigError("-p is for the game that --game names, and none is named")
+        raise ConfigError("parameters are for the game that `game` names, and none is named")
     return None
 
 

@@ -14,8 +14,10 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
+from equipoise.core.copying import NotCopied
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import StrPath
 from equipoise.core.formatting import format_duration, format_optional, format_utility
@@ -59,7 +61,7 @@ class RunSizes:
     why: str | None = None  # there is no exploitability
 
 
-class Run(abc.ABC):
+class Run(NotCopied, abc.ABC):
     """A solve under way.
 
     >>> from equipoise.runs import RunRequest, prepare_run
@@ -70,7 +72,9 @@ class Run(abc.ABC):
     ('kuhn · cfr+', 50)
     """
 
+    kept_by = "its `save` writes a file, or take a Solution"
     is_exact = False  # whether one iteration is the whole of it
+    keeps_best = False  # whether the run goes back, when it ends, to the evaluation with the lowest exploitability
     typical_slope = 0.0  # of log-log curves, where experience says more than the first iterations
 
     def __init__(
@@ -92,6 +96,7 @@ class Run(abc.ABC):
         self.stopped_by: StopReason | None = None  # None: going on, or not begun
         self._guarded = GuardedSolver(solver)
         self._wanted_no_more = threading.Event()
+        self._best: tuple[int, dict[str, npt.NDArray[np.generic]]] | None = None  # records so far, and the state there
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.label}: iteration {self.solver.iteration:,}>"
@@ -165,6 +170,8 @@ class Run(abc.ABC):
         self.stopped_by = self.find_end()
         if self.stopped_by is not None:
             return
+        if self.keeps_best and self.records:
+            self._remember(self.records[-1])
         for record in drive(
             self._guarded,
             iterations=self.stopping.iterations,
@@ -178,8 +185,31 @@ class Run(abc.ABC):
             self.records.append(record)
             if isinstance(self.solver, CFRSolver):
                 self.config = dataclasses.replace(self.config, threads=self.solver.num_threads)
+            if self.keeps_best:
+                self._remember(record)
             yield record
         self.stopped_by = self._find_reason(is_interrupted)
+        self._go_back()
+
+    def _remember(self, record: Progress) -> None:
+        """Keeps a copy of the run if no record has a lower exploitability."""
+        values = [each.exploitability for each in self.records if each.exploitability is not None]
+        is_measured = (
+            record.exploitability is not None and (record.evaluated_at or record.iteration) == record.iteration
+        )
+        if is_measured and record.exploitability == min(values):
+            state = {name: np.array(array) for name, array in self._guarded.state().items()}
+            self._best = len(self.records), state
+
+    def _go_back(self) -> None:
+        """Takes the run back to where it was best, if it was to keep that; later records are dropped."""
+        if self._best is None:
+            return
+        count, state = self._best
+        self._best = None
+        if count < len(self.records):
+            self._guarded.restore(state)
+            del self.records[count:]
 
     def _find_reason(self, is_interrupted: IsInterrupted) -> StopReason:
         if self.is_exact:
@@ -305,6 +335,7 @@ class Run(abc.ABC):
             "threads": config.threads,
             "warm_start": config.warm_start,
             "baseline": config.baseline,
+            "traversals": config.traversals,
             "stopped_by": None if self.stopped_by is None else str(self.stopped_by),
             "target": self.stopping.target,
             "values": None if exact is None else list(exact.values),

@@ -62,17 +62,17 @@ class GameSearch(DoneSearch):
             find_response: gives by what alternatives are estimated, on the public tree, for methods that ask for it.
         """
         self.request = request
-        given = {"--menu": request.menu, "--leaves": request.leaves, "--expensive": request.expensive or None}
+        given = {"menu": request.menu, "leaves": request.leaves, "expensive": request.expensive or None}
         for name, value in given.items():
             if value is not None:
-                raise ConfigError(f"{name} is for spots of hold'em, and {game.spec.name} is another game")
+                raise ConfigError(f"`{name}` is for spots of hold'em, and {game.spec.name} is another game")
         if game.spec.num_players != 2:
             raise ConfigError(f"search is for 2 players, and {game.spec.label} has {game.spec.num_players}")
         tree = build_vector_tree(game, max_histories=request.max_histories, reporter=reporter or Reporter())
         self.node = find_state(tree, request.state)
         self.searcher = request.player if request.player is not None else int(tree.actor[self.node])
         if self.searcher < 0:
-            raise ConfigError(f"chance moves at {request.state!r}: say who searches with --player 0 or 1")
+            raise ConfigError(f"chance moves at {request.state!r}: say who searches with `player` 0 or 1")
         self.opponent = 1 - self.searcher
         method = parse_method(request.method)
         response = find_response(tree) if find_response is not None and needs_response(method) else None

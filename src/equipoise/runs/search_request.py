@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from equipoise.core.checks import check_flag, check_text
+from equipoise.core.copying import NotCopied
 from equipoise.core.formatting import format_duration, settings_repr
 from equipoise.core.interruption import IsInterrupted, never
 from equipoise.core.markup import MOST_ROWS, html_line, html_table, join_html
@@ -42,7 +43,7 @@ class SearchRequest:
     menu: str | None = None  # of a spot: bets to consider from there on
     leaves: str | None = None  # of a turn: end with it, biased forms of the strategy so far beyond
     expensive: bool = False  # of a spot: behind a bet that the strategy lacks, solve from before it on
-    threads: int = 1  # of a spot
+    num_threads: int = 1  # of a spot
     max_histories: int = DEFAULT_MAX_HISTORIES
 
     __repr__ = settings_repr
@@ -57,7 +58,7 @@ class SearchRequest:
             check_player(self.player, 2)
         if self.iterations is not None:
             check_integer("iterations", self.iterations, 1)
-        check_num_threads(self.threads)
+        check_num_threads(self.num_threads)
         parse_rule(self.rule)
         parse_method(self.method)
         if self.leaves is not None:
@@ -96,7 +97,7 @@ def _tell_change(before: float | None, after: float) -> str:
     return f"{after:.1%}" if before is None else f"{before:.1%} → {after:.1%}"
 
 
-class DoneSearch(abc.ABC):
+class DoneSearch(NotCopied, abc.ABC):
     """A search that is done: what was asked, who searched, what was found and how long it took.
 
     >>> from equipoise.runs import solve
@@ -105,6 +106,7 @@ class DoneSearch(abc.ABC):
     (True, True)
     """
 
+    kept_by = "its `as_json` says what was found"
     request: SearchRequest
     searcher: int
     opponent: int

@@ -109,7 +109,7 @@ class SpotSearch(DoneSearch):
             leaf_choices=None if options.leaves is None else parse_leaf_choices(options.leaves),
             leaf_iterations=options.iterations or LEAF_ITERATIONS,
             is_expensive=options.expensive,
-            num_threads=options.threads,
+            num_threads=options.num_threads,
         )
 
     def _search(
@@ -121,7 +121,7 @@ class SpotSearch(DoneSearch):
             stack.close()
             tree = solver.subgame.tree
             assert isinstance(tree, HoldemTree)
-            needed = estimate_bytes(tree, self._rule, num_threads=self.request.threads)
+            needed = estimate_bytes(tree, self._rule, num_threads=self.request.num_threads)
             if needed >= WORTH_SAYING:
                 self._reporter.say(f"{tree.spot.name}: {len(tree.boards)} boards, {needed / 1e6:,.0f} MB")
             self.iterations = self._run(solver.iterate, num_iterations)
@@ -149,11 +149,11 @@ class SpotSearch(DoneSearch):
         if settings.leaf_choices is None:
             return
         if self.place.strangers:
-            raise ConfigError("the strategy lacks a bet, so that nothing is known behind it: leave --leaves out")
+            raise ConfigError("the strategy lacks a bet, so that nothing is known behind it: leave `leaves` out")
         part = cut_betting(self.place.last.tree, self.place.last.line.node)
         if not has_leaves(part, settings):
             raise ConfigError(
-                f"--leaves is for the street before the last one, and {self.request.state!r} is on the "
+                f"`leaves` is for the street before the last one, and {self.request.state!r} is on the "
                 f"{part.root.state.street.name.lower()}"
             )
         size = profile.estimate_leaves(part, self.place.last.line.board, settings)

@@ -9,10 +9,13 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import os
+import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, TypedDict, TypeVar, Unpack, cast, overload
 
 from equipoise.abstraction.solutions import open_solution
@@ -85,9 +88,11 @@ class SolveOptions(TypedDict, total=False):
     method: str | None
     prune: str | None
     baseline: str | None
+    traversals: int | None
     updates: str | None
     seed: int | None
     precision: str | None
+    keep: str | None
     against: str | None
     updates_per_response: int | None
     seat: int | None
@@ -103,7 +108,7 @@ class SearchOptions(TypedDict, total=False):
     menu: str | None
     leaves: str | None
     expensive: bool
-    threads: int
+    num_threads: int
     max_histories: int
 
 
@@ -119,6 +124,21 @@ class Solution(Generic[Found]):
         self._source = run
         self._strategy: tuple[int, Found] | None = None
         self._views: tuple[int, GameViews] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Returns how it is pickled and copied: as its file would be, a large file's own by the name of the file."""
+        if isinstance(self._source, StoredSpot):
+            return load, (os.path.abspath(self._source.solved.path),)
+        if self.config.method not in METHODS:
+            raise ConfigError("a run of a solver that no text names cannot be pickled or copied: its `strategy` can")
+        with tempfile.TemporaryDirectory() as folder:
+            self.save(f"{folder}/solution.eq")
+            content = Path(folder, "solution.eq").read_bytes()
+        return _restore, (content, self.game if isinstance(self._source, GameRun) else None)
+
+    def __copy__(self) -> Self:
+        """Returns another one of the same run."""
+        return type(self)(self._source)
 
     def __repr__(self) -> str:
         last = self.progress[-1] if self.progress else None
@@ -329,6 +349,7 @@ class Solution(Generic[Found]):
             respects_locks: whether whoever answers keeps to its own locks.
         """
         check_text("line", line)
+        check_flag("respects_locks", respects_locks)
         return self._places().describe_gain(line, respects_locks=respects_locks)
 
     def list_lines(
@@ -402,7 +423,7 @@ class Solution(Generic[Found]):
         Args:
             line: of a spot a line or a public state; of a game the public state's label, or `"root"`.
             method: as `equipoise search --method`.
-            how: other fields of `SearchRequest`: player, iterations, rule, menu, leaves, expensive, threads.
+            how: other fields of `SearchRequest`: player, iterations, rule, menu, leaves, expensive, num_threads.
 
         >>> found = solve("leduc", iterations=20).search("root", "maxmargin", player=0, iterations=100)
         >>> found.searcher, found.iterations
@@ -476,8 +497,8 @@ def solve(
         num_threads: size of the team of full-width CFR.
         on_progress: called with each record.
         progress: whether to show how far it is: a bar on a terminal, a picture in a notebook.
-        how: other fields of `RunRequest`: method, prune, seed, against, precision; a game with more histories than
-            `max_histories` is refused with `GameTooLargeError`.
+        how: other fields of `RunRequest`: method, prune, seed, against, precision, keep; a game with more histories
+            than `max_histories` is refused with `GameTooLargeError`.
 
     >>> solution = solve("kuhn", target=1e-3)
     >>> abs(solution.game_value + 1 / 18) < 2e-3
@@ -496,7 +517,7 @@ def solve(
         target=target,
         seconds=seconds,
         form=form,
-        threads=num_threads,
+        num_threads=num_threads,
         **how,
     )
     subject = _find_subject(game)
@@ -550,8 +571,20 @@ def load(path: StrPath) -> Solution[Any]:
     ...     print(load(f"{folder}/kuhn.eq").exploitability < 0.1)
     True
     """
+    return _load(path)
+
+
+def _restore(content: bytes, game: Game[Any] | None) -> Solution[Any]:
+    """Returns a solution that was pickled, of a game that comes along."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "solution.eq").write_bytes(content)
+        found = _load(f"{folder}/solution.eq", game)
+        return Solution(found.run)  # whose tables are read, however large: the file goes
+
+
+def _load(path: StrPath, game: Game[Any] | None = None) -> Solution[Any]:
     with contextlib.ExitStack() as stack:
-        saved = stack.enter_context(open_solution(path, Kind.RUN, Kind.SPOT, Kind.STRATEGY))
+        saved = stack.enter_context(open_solution(path, Kind.RUN, Kind.SPOT, Kind.STRATEGY, game=game))
         if isinstance(saved, SolvedSpot) and saved.is_large:
             stored = StoredSpot(saved)
             stack.pop_all()  # it stays open

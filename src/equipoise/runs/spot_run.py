@@ -32,7 +32,7 @@ from equipoise.responses.configured import (
     estimate_run_bytes,
 )
 from equipoise.runs.game_run import choose_rule_text
-from equipoise.runs.request import RunRequest
+from equipoise.runs.request import BEST, RunRequest
 from equipoise.runs.run import Quality, Run, RunSizes, check_resumable
 from equipoise.runs.sizing import COMFORTABLE_SHARE, choose_menu, list_others, list_sizes
 from equipoise.runs.spot_places import SpotPlaces
@@ -72,7 +72,7 @@ FEWEST_MEASURED_ITERATIONS: Final = 8  # before which a slope says little of the
 MEASURED_SECONDS: Final = 10.0  # or so long
 MOST_SUGGESTED: Final = 3
 CARRIED_ITERATIONS: Final = 30  # that carried regrets stand for; of 0 to 264 the best on two locked turns
-GAME_OPTIONS: Final = ("form", "baseline")
+GAME_OPTIONS: Final = ("form", "baseline", "traversals")
 
 
 def prepare_spot(
@@ -82,6 +82,8 @@ def prepare_spot(
 
     What takes more than half of the free memory is asked about.
     """
+    if request.keep == BEST:
+        raise ConfigError("keep best is for games: of a spot the last iteration is kept")
     file = _find_menu(file, request, reporter, saved)
     config = _make_config(file, request, saved)
     refuse_game_options(request, config.method, is_against=config.against is not None)
@@ -98,7 +100,7 @@ def prepare_spot(
             plan = plan_holdem_tree(file.spot, locks=locks, merges_suits=method.merges_suits)
         except GameTooLargeError as error:
             raise GameTooLargeError(f"{error}. {_suggest_smaller(list_others(file))}") from None
-    finds_threads = request.threads is None and file.threads is None and saved is None  # else what it had before
+    finds_threads = request.num_threads is None and file.threads is None and saved is None  # else what it had before
     most_threads = num_usable_cores() if finds_threads else config.threads
     num_bytes = estimate_run_bytes(plan, dataclasses.replace(config, threads=most_threads), locks)
     label = f"{config.rule or config.method} in {config.parameters['precision']}"
@@ -137,7 +139,7 @@ def _find_menu(file: SpotFile, request: RunRequest, reporter: Reporter, saved: S
     precision = str(request.precision or file.precision or "float32")
     with reporter.stage("choosing a menu"):
         chosen = choose_menu(
-            file, precision=precision, num_threads=request.threads or file.threads or num_usable_cores()
+            file, precision=precision, num_threads=request.num_threads or file.threads or num_usable_cores()
         )
     if chosen is not file:
         reporter.say(f"no menu is given: {format_menu(chosen.spot.menu)!r} fits street and memory (`equipoise size`)")
@@ -160,7 +162,7 @@ def _suggest_smaller(file: SpotFile) -> str:
     """Returns what would take at most half of the free memory, the largest first, as it is typed."""
     available = memory.available_bytes()
     smaller = [
-        f"--menu '{format_menu(menu)}' --precision {precision} ({format_bytes(one)})"
+        f"`menu` '{format_menu(menu)}' `precision` {precision} ({format_bytes(one)})"
         for menu, precision, one in list_sizes(file)
         if available is None or one <= COMFORTABLE_SHARE * available
     ]
@@ -274,7 +276,7 @@ class SpotRun(SpotPlaces, Run):
         `CARRIED_ITERATIONS` at most, so that later iterations soon outweigh regrets that no longer hold.
         """
         if not isinstance(self.solver, CFRSolver):
-            got = f"method {self.config.method}" if self.config.against is None else f"--against {self.config.against}"
+            got = f"method {self.config.method}" if self.config.against is None else f"`against` {self.config.against}"
             raise ConfigError(f"tables are carried over by method cfr, of players against each other, got {got}")
         _check_same_spot(self, stored)
         state = dict(stored.state)
@@ -376,23 +378,23 @@ def refuse_game_options(request: RunRequest, method_name: str, *, is_against: bo
     """Raises `ConfigError` if something is asked for that spots do not have."""
     for name in GAME_OPTIONS:
         if getattr(request, name) is not None:
-            raise ConfigError(f"--{name} is for games; a spot has none")
+            raise ConfigError(f"`{name}` is for games; a spot has none")
     if request.max_histories != DEFAULT_MAX_HISTORIES:
-        raise ConfigError("--max-histories is for games: a spot's tree is planned, and refused if memory is too small")
+        raise ConfigError("`max_histories` is for games: a spot's tree is planned, and refused if memory is too small")
     able = [name for name, one in METHODS.items() if one.has_holdem]
     method = find_method(method_name)
     if not method.has_holdem:
         raise ConfigError(
-            f"spots are solved with method {', '.join(able[:-1])} or {able[-1]}, got --method {method_name}"
+            f"spots are solved with method {', '.join(able[:-1])} or {able[-1]}, got `method` {method_name}"
         )
     sampled = {name: METHODS[name] for name in able if METHODS[name].is_sampled}
     for option, its in (("seed", sampled), ("prune", [name for name in sampled if sampled[name].normalize_pruning])):
         if getattr(request, option) is None or method.is_sampled or (option == "seed" and is_against):
             continue
-        beside = " or --against a response" if option == "seed" else ""
-        raise ConfigError(f"--{option} is for games, and for spots under --method {' or '.join(its)}{beside}")
+        beside = " or `against` a response" if option == "seed" else ""
+        raise ConfigError(f"`{option}` is for games, and for spots under `method` {' or '.join(its)}{beside}")
     if request.updates is not None and not method.has_updates:
-        raise ConfigError(f"method {method_name} has no --updates")
+        raise ConfigError(f"method {method_name} has no `updates`")
 
 
 def find_target(file: SpotFile, request: RunRequest) -> Target | None:
@@ -429,12 +431,12 @@ def _make_config(file: SpotFile, request: RunRequest, saved: SolvedSpot | None) 
         else None,
         updates=str(request.updates or (before.updates if before is not None else ALTERNATING)),
         seed=request.seed if request.seed is not None else (before.seed if before is not None else 0),
-        threads=request.threads or file.threads or (before.threads if before is not None else 1),
+        threads=request.num_threads or file.threads or (before.threads if before is not None else 1),
         warm_start=before.warm_start if before is not None else None,
         **against,
     )
     if np.issubdtype(find_dtype(config), np.integer) and method.is_sampled:
-        raise ConfigError(f"method {method_name} samples, and 16 bits lose single updates: got --precision {precision}")
+        raise ConfigError(f"method {method_name} samples, and 16 bits lose single updates: got `precision` {precision}")
     return config
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from equipoise.solvers.mccfr import MCCFRConfig, MCCFRSolver
     from equipoise.solvers.methods import METHODS
     from equipoise.solvers.openspiel_policies import from_openspiel, to_openspiel
+    from equipoise.solvers.parametric import ParametricSolver, TransferReport, load_parametric_run
     from equipoise.solvers.pruning import PrunedSolver, Pruning
     from equipoise.solvers.rule_notation import format_rule, parse_rule, rule_names
     from equipoise.solvers.rules import (
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         Optimistic,
         PredictiveCFRPlus,
         Rule,
+        ScheduledDCFR,
         Thresholded,
     )
     from equipoise.solvers.saved_run import RunConfig, RunRecord
@@ -68,6 +70,7 @@ __all__ = [
     "NodeView",
     "NormalHedge",
     "Optimistic",
+    "ParametricSolver",
     "PlayerView",
     "PredictiveCFRPlus",
     "PrunedSolver",
@@ -77,6 +80,7 @@ __all__ = [
     "Rule",
     "RunConfig",
     "RunRecord",
+    "ScheduledDCFR",
     "SolutionFile",
     "SolvedGame",
     "SolvedSpot",
@@ -87,12 +91,14 @@ __all__ = [
     "Stopping",
     "TabularStrategy",
     "Thresholded",
+    "TransferReport",
     "TreelessMCCFRSolver",
     "WarmStart",
     "WarmStartReport",
     "evaluate",
     "format_rule",
     "from_openspiel",
+    "load_parametric_run",
     "mix_strategies",
     "parse_rule",
     "rule_names",

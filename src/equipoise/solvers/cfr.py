@@ -25,7 +25,7 @@ from equipoise.kernels.calls import check_integer, check_num_threads
 from equipoise.kernels.frontier import Frontier
 from equipoise.kernels.gates import RootGate
 from equipoise.kernels.holdem.leaves import HoldemLeaves
-from equipoise.kernels.holdem.sweeps import HoldemKernel, HoldemTables
+from equipoise.kernels.holdem.sweeps import QUICK_TYPES, HoldemKernel, HoldemTables
 from equipoise.kernels.rules import KernelRule
 from equipoise.kernels.sweeps import SweepKernel, SweepTables
 from equipoise.kernels.vector import Hooks, Reaches, VectorKernel, WatchedValues
@@ -47,6 +47,7 @@ Value = TypeVar("Value")
 
 DISCOUNTS_AT_ONCE: Final = 64  # of a run in small steps; twice as many each time that they run out
 MOST_DISCOUNTS_AT_ONCE: Final = 1024
+LEAST_QUICK_SHARE: Final = 1e-5  # of the pot; smaller exploitabilities are computed in float64
 PAUSE_PLACES, PAUSE_SUMS = "pause_places", "pause_sums"  # of an iteration that was interrupted, saved with the run
 COUNTS: Final = ("iteration", "skipped_iterations", "start_passes")  # of a full-width run, saved with it
 
@@ -372,6 +373,33 @@ class CFRSolver(Generic[Tree]):
             frontier=self.frontier,
             num_threads=self.num_threads,
         )
+
+    @property
+    def can_evaluate_quickly(self) -> bool:
+        """Returns whether `evaluate_quickly` is quicker: on hold'em trees without rake and leaves, but in float64."""
+        return (
+            isinstance(self.tree, HoldemTree)
+            and isinstance(self.kernel, HoldemKernel)
+            and self.average_sums.dtype in QUICK_TYPES
+            and self.kernel.leaves is None
+            and not self.tree.arrays.flat_rake.size
+        )
+
+    def evaluate_quickly(self) -> Evaluation:
+        """Returns what `evaluate` does, in a quarter of the time where it can.
+
+        Best responses are found in float32, right to some 1e-7 of the pot; figures of less than a hundred times that
+        are left to `evaluate`. What both players win adds up to nothing, so that best responses say all of
+        exploitability. The values are the middle of what they leave possible.
+        """
+        if not (self.can_evaluate_quickly and isinstance(self.tree, HoldemTree)):
+            return self.evaluate()
+        tree = self.tree
+        found = self.kernel.values(self.average_sums, is_best=True, is_quick=True, num_threads=self.num_threads)
+        best = tree.mean_value(0, found[0]), tree.mean_value(1, found[1])
+        middle = (best[0] - best[1]) / 2
+        quick = Evaluation(values=(middle, -middle), best_response_values=best)
+        return quick if quick.exploitability > LEAST_QUICK_SHARE * tree.spot.root_pot else self.evaluate()
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
         """Returns the arrays from which the run goes on to the bit; of hooks, only a gate's and watched values."""

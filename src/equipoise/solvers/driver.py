@@ -3,6 +3,7 @@
 
 Evaluation points are spaced by a constant factor in iterations, so that log-log curves have evenly spread points and
 exact evaluation stays a small share of the run; where one takes long, points of the grid are left out until it does.
+Solvers that can be evaluated quickly are, and only where a target may be met: what ends the run is evaluated exactly.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import math
 import numbers
 import time
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -23,10 +24,13 @@ from equipoise.core.progress import Progress, SampledFigures
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.saved_state import SavedArrays
 
-__all__ = ["LONG_WAIT_SECONDS", "Solver", "check_stopping", "is_at_most", "run"]
+__all__ = ["LONG_WAIT_SECONDS", "QuickSolver", "Solver", "check_stopping", "is_at_most", "run"]
 
 LONGEST_CALL_SECONDS = 0.2  # native calls hold off Ctrl-C for at most about this long
 SPACING = 1.25  # ratio of consecutive evaluation points
+FINE_SPACING = SPACING**0.25  # the same near a target
+FARTHEST = 2.0  # ratio of consecutive points far from a target
+STEEPEST = 3.0  # curves fall no faster than iterations to this power, nearly always
 LONGEST_SILENCE_SECONDS = 2.0  # a record is yielded, or `on_advance` called, at least this often
 LONG_WAIT_SECONDS = 0.25  # after an interruption nobody waits for more: figures of the last evaluation stand
 LONG_EVALUATION_SECONDS = 0.5  # evaluations that take longer are rationed
@@ -76,6 +80,28 @@ class Solver(Protocol):
         ...
 
 
+@runtime_checkable
+class QuickSolver(Protocol):
+    """A run whose strategy can be measured in less time than `Solver.evaluate` takes, to some digits fewer.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.solvers import CFRSolver
+    >>> from equipoise.trees import build_history_tree
+    >>> solver = CFRSolver(build_history_tree(make_game("kuhn")))
+    >>> isinstance(solver, QuickSolver), solver.can_evaluate_quickly
+    (True, False)
+    """
+
+    @property
+    def can_evaluate_quickly(self) -> bool:
+        """Returns whether there is such a way."""
+        ...
+
+    def evaluate_quickly(self) -> Evaluation | SampledFigures:
+        """Returns the quality of the strategy that the run would output now, nearly exact."""
+        ...
+
+
 def check_stopping(*, iterations: int | None, target: float | None, seconds: float | None) -> None:
     """Raises `ConfigError` unless at least one stopping criterion is given and all make sense."""
     if iterations is None and target is None and seconds is None:
@@ -100,7 +126,7 @@ def is_at_most(exploitability: float | None, target: float | None) -> bool:
     return target is not None and exploitability is not None and exploitability <= target
 
 
-def next_evaluation(iteration: int) -> int:
+def next_evaluation(iteration: int, spacing: float = SPACING) -> int:
     """Returns the evaluation point after an iteration: a fixed grid, the same for fresh and resumed runs.
 
     >>> [next_evaluation(t) for t in (0, 1, 4, 9, 100)]
@@ -108,11 +134,23 @@ def next_evaluation(iteration: int) -> int:
     """
     if iteration < 4:
         return iteration + 1
-    exponent = math.floor(math.log(iteration, SPACING) + 1e-9)
+    exponent = math.floor(math.log(iteration, spacing) + 1e-9)
     point = iteration
     while point <= iteration:
         exponent += 1
-        point = math.floor(SPACING**exponent + 1e-9)
+        point = math.floor(spacing**exponent + 1e-9)
+    return point
+
+
+def next_near_target(iteration: int, exploitability: float, target: float) -> int:
+    """Returns the first point of a finer grid at which a target may be met, or one about twice as far.
+
+    >>> [next_near_target(100, exploitability, 1.0) for exploitability in (50.0, 2.0, 1.1, 1.0)]
+    [200, 128, 108, 102]
+    """
+    point = next_evaluation(iteration, FINE_SPACING)
+    while point < FARTHEST * iteration and exploitability * (iteration / point) ** STEEPEST > target:
+        point = next_evaluation(point, FINE_SPACING)
     return point
 
 
@@ -155,11 +193,14 @@ def run(
 
     while iterations is None or solver.iteration < iterations:
         began = solver.iteration
-        clock.advance(solver, iterations, deadline=seconds, is_interrupted=is_interrupted, on_silence=say)
+        is_quick = target is not None and isinstance(solver, QuickSolver) and solver.can_evaluate_quickly
+        goal = _find_goal(began, last, target if is_quick else None)
+        clock.advance(solver, iterations, goal, deadline=seconds, is_interrupted=is_interrupted, on_silence=say)
         if solver.iteration == began and last is not None:
             return
+        is_quick = is_quick and not clock.is_over(solver, iterations, seconds)
         try:
-            evaluation = clock.evaluate(solver, is_interrupted)
+            evaluation = clock.evaluate(solver, is_interrupted, is_quick=is_quick, target=target)
         except AbandonedError:
             if last is not None:
                 yield clock.extend(last, solver)
@@ -180,6 +221,13 @@ def run(
             return
 
 
+def _find_goal(iteration: int, last: Progress | None, target: float | None) -> int:
+    """Returns the next evaluation point; with a target, the next one at which it may be met."""
+    if target is None or last is None or last.exploitability is None:
+        return next_evaluation(iteration)
+    return next_near_target(iteration, last.exploitability, target)
+
+
 class _Clock:
     """Advances a solver in calls of bounded length and keeps its time."""
 
@@ -196,22 +244,42 @@ class _Clock:
     def elapsed(self) -> float:
         return time.perf_counter() - self.start
 
-    def evaluate(self, solver: Solver, is_interrupted: IsInterrupted) -> Evaluation | SampledFigures:
-        """Returns an evaluation; the longer it takes, the longer until the next.
+    def is_over(self, solver: Solver, iterations: int | None, seconds: float | None) -> bool:
+        """Returns whether a run ends here whatever is found."""
+        return (iterations is not None and solver.iteration >= iterations) or (
+            seconds is not None and self.elapsed() >= seconds
+        )
+
+    def evaluate(
+        self, solver: Solver, is_interrupted: IsInterrupted, *, is_quick: bool = False, target: float | None = None
+    ) -> Evaluation | SampledFigures:
+        """Returns an evaluation; the longer it takes, the longer until the next. A quick one says that a run goes on.
 
         Raises `AbandonedError` where somebody who has interrupted would have to wait for it.
         """
+        if is_quick and isinstance(solver, QuickSolver):
+            quick = self._evaluate(solver, solver.evaluate_quickly, is_interrupted)
+            if isinstance(quick, SampledFigures) or not is_at_most(quick.exploitability, target):
+                return quick
+        return self._evaluate(solver, solver.evaluate, is_interrupted)
+
+    def _evaluate(
+        self,
+        solver: Solver,
+        ask: Callable[[], Evaluation | SampledFigures],
+        is_interrupted: IsInterrupted,
+    ) -> Evaluation | SampledFigures:
         began = time.perf_counter()
         found: list[Evaluation | SampledFigures] = []
         is_slow = max(self.per_iteration, self.last_evaluation_seconds) > LONG_WAIT_SECONDS
         if not (isinstance(solver, Stoppable) and solver.can_stop):
-            found.append(solver.evaluate())
+            found.append(ask())
         elif not is_interrupted():
-            call_watched(lambda: found.append(solver.evaluate()), is_interrupted, solver.stop)
+            call_watched(lambda: found.append(ask()), is_interrupted, solver.stop)
         elif is_slow or not solver.iteration:  # before the first iteration nobody knows how long it takes
             raise AbandonedError("an evaluation would take long or say nothing, and somebody has interrupted")
         else:
-            found.append(solver.evaluate())
+            found.append(ask())
         spent = self.last_evaluation_seconds = time.perf_counter() - began
         self.evaluation_seconds = spent if spent > LONG_EVALUATION_SECONDS else 0.0
         return found[0]
@@ -226,14 +294,14 @@ class _Clock:
         self,
         solver: Solver,
         last_iteration: int | None,
+        goal: int,
         *,
         deadline: float | None,
         is_interrupted: IsInterrupted,
         on_silence: Callable[[], None],
     ) -> None:
-        """Runs iterations until an evaluation is due, or until the deadline or an interruption cuts it short."""
+        """Runs iterations to the next evaluation's, or until the deadline or an interruption cuts it short."""
         self.solved_iterations, self.solved_seconds, spoken = 0, 0.0, 0.0
-        goal = next_evaluation(solver.iteration)
         while not is_interrupted():
             if last_iteration is not None and solver.iteration >= last_iteration:
                 return

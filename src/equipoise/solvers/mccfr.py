@@ -6,7 +6,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 import enum
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from equipoise.kernels.sampling import NO_NODE_LIMIT, SamplingArrays, SamplingKe
 from equipoise.kernels.skipping import SkipKind
 from equipoise.solvers.baselines import BaselineKey, Baselines, lay_out_baselines
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
+from equipoise.solvers.rules import DCFR
 from equipoise.solvers.sampled_pruning import SampledPruning, prune_tree
 from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
 from equipoise.trees.history import HistoryTree
@@ -29,8 +30,10 @@ __all__ = [
     "Discounting",
     "MCCFRConfig",
     "MCCFRSolver",
+    "PeriodFactors",
     "SampledRun",
     "Scheme",
+    "check_plain",
     "lay_out_for_sampling",
 ]
 
@@ -44,6 +47,21 @@ class DiscountKind(enum.Enum):
     NONE = "none"
     LINEAR = "linear"  # after period n everything is multiplied by n / (n + 1): period n weighs n
     INITIAL = "initial"  # after period 1, once, by a fixed factor
+    ITERATIONS = "iterations"  # iteration t adds t times what it found, from the first on: no periods
+    FLOORED = "floored"  # as CFR+: negative regrets become 0, and period n of the average weighs n
+    DISCOUNTED = "discounted"  # as DCFR(3/2, 0, 2): positive and negative regrets and the average each by a factor
+
+
+UNEVEN: Final = frozenset((DiscountKind.FLOORED, DiscountKind.DISCOUNTED))  # negative regrets by another factor
+DISCOUNTED: Final = DCFR()
+
+
+class PeriodFactors(NamedTuple):
+    """What sums are multiplied by when a period ends."""
+
+    positive: float  # regrets above 0
+    negative: float  # other regrets
+    average: float
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +71,8 @@ class Discounting:
     Paper: Brown 2020, thesis section 3.1.5 [B20]: "Linear MCCFR" and "Initial Discount MCCFR".
     Symbols: n -> period, from 1.
     Departs from the paper: a period ends with the iteration in which its last node is touched, so that all players'
-        sums are discounted at the same moment.
+        sums are discounted at the same moment. CFR+ and DCFR, of which the text says that they do not help here, floor
+        and discount when a period ends, not in every iteration.
     Checked by: tests/solvers/test_mccfr.py.
     """
 
@@ -79,6 +98,29 @@ class Discounting:
             return self.initial_factor
         return 1.0
 
+    @property
+    def has_periods(self) -> bool:
+        """Returns whether sums are multiplied when periods end."""
+        return self.kind not in (DiscountKind.NONE, DiscountKind.ITERATIONS)
+
+    def weights(self, iteration: int) -> tuple[float, float]:
+        """Returns what the iteration after so many adds weighs, and how much more each following one."""
+        return (iteration + 1.0, 1.0) if self.kind is DiscountKind.ITERATIONS else (1.0, 0.0)
+
+    def factors(self, period: int) -> PeriodFactors:
+        """Returns what regrets and averages are multiplied by when a period ends.
+
+        >>> Discounting(kind=DiscountKind.FLOORED).factors(1)
+        PeriodFactors(positive=1.0, negative=0.0, average=0.5)
+        """
+        if self.kind is DiscountKind.FLOORED:
+            return PeriodFactors(1.0, 0.0, period / (period + 1))
+        if self.kind is DiscountKind.DISCOUNTED:
+            discounts = DISCOUNTED.discounts(period + 1)  # which apply before the next period
+            return PeriodFactors(discounts.positive, discounts.negative, discounts.average_decay)
+        factor = self.factor(period)
+        return PeriodFactors(factor, factor, factor)
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class MCCFRConfig:
@@ -93,14 +135,25 @@ class MCCFRConfig:
     discounting: Discounting = dataclasses.field(default_factory=Discounting)
     pruning: SampledPruning = dataclasses.field(default_factory=SampledPruning)  # external sampling alone
     baselines: Baselines = dataclasses.field(default_factory=Baselines)  # external and outcome sampling
+    traversals: int = 1  # K: of each player in an iteration, under one strategy
 
     __repr__ = settings_repr
 
     def __post_init__(self) -> None:
         if not 0 < self.exploration <= 1:
             raise ConfigError(f"exploration must be above 0 and at most 1, got {self.exploration}")
+        check_integer("traversals", self.traversals, 1)
+        if self.is_pruned and not self.is_plain:
+            raise ConfigError(
+                "regrets prune iterations of one traversal and one weight, see traversals and discounting"
+            )
         if self.is_pruned and self.scheme is not Scheme.EXTERNAL:
             raise ConfigError(f"regrets prune external sampling alone, got {self.scheme_name} sampling")
+        if self.is_pruned and self.discounting.kind in UNEVEN:
+            raise ConfigError(
+                f"sampled runs that are pruned need negative regrets as they are, got {self.discounting.kind.value} "
+                "ones"
+            )
         if self.has_baselines and self.scheme not in (Scheme.EXTERNAL, Scheme.OUTCOME):
             raise ConfigError(f"baselines are for external and outcome sampling, got {self.scheme_name} sampling")
 
@@ -108,6 +161,11 @@ class MCCFRConfig:
     def scheme_name(self) -> str:
         """Returns the scheme in words."""
         return self.scheme.name.lower().replace("_", " ")
+
+    @property
+    def is_plain(self) -> bool:
+        """Returns whether every iteration is one traversal a player, and adds with the same weight as all others."""
+        return self.traversals == 1 and self.discounting.kind is not DiscountKind.ITERATIONS
 
     @property
     def is_pruned(self) -> bool:
@@ -118,6 +176,12 @@ class MCCFRConfig:
     def has_baselines(self) -> bool:
         """Returns whether values are corrected by guesses."""
         return self.baselines.key is not BaselineKey.NONE
+
+
+def check_plain(config: MCCFRConfig, place: str) -> None:
+    """Raises `ConfigError` unless iterations are single traversals of equal weight; others are for history trees."""
+    if not config.is_plain:
+        raise ConfigError(f"several traversals an iteration and rule lcfr-each are for history trees, got {place}")
 
 
 class SampledTables(Protocol):
@@ -181,17 +245,23 @@ class SampledRun(abc.ABC, Generic[Tables]):
         """Runs iterations and discounts the sums whenever a period ends."""
         check_integer("num_iterations", num_iterations, 0)
         discounting = self.config.discounting
-        is_discounted = discounting.kind is not DiscountKind.NONE
+        is_discounted = discounting.has_periods
         goal = self.iteration + num_iterations
         while self.iteration < goal:
             node_limit = self.period * discounting.period_nodes if is_discounted else NO_NODE_LIMIT
             self.iteration += self._sample(goal - self.iteration, node_limit)
             while is_discounted and self.nodes_touched >= self.period * discounting.period_nodes:
-                factor = discounting.factor(self.period)
-                if factor != 1.0:
-                    for table in (self.tables.regret_sum, self.tables.strategy_sum, self.tables.missed):
-                        np.multiply(table, factor, out=table)
+                self._discount(discounting.factors(self.period))
                 self.period += 1
+
+    def _discount(self, factors: PeriodFactors) -> None:
+        regret = self.tables.regret_sum
+        if factors.positive == factors.negative:
+            for table in (regret, self.tables.missed):
+                _multiply(table, factors.positive)
+        else:
+            regret *= np.where(regret > 0, factors.positive, factors.negative).astype(regret.dtype)
+        _multiply(self.tables.strategy_sum, factors.average)
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
         """Returns the arrays from which the run goes on to the bit."""
@@ -206,6 +276,12 @@ class SampledRun(abc.ABC, Generic[Tables]):
         iteration, period = read_count(state, "iteration"), read_count(state, "period")
         overwrite_tables(name_tables(self.tables), state)
         self.iteration, self.period = iteration, period
+
+
+def _multiply(table: npt.NDArray[Any], factor: float) -> None:
+    """Multiplies a table in place."""
+    if factor != 1.0:
+        np.multiply(table, factor, out=table)
 
 
 def lay_out_for_sampling(tree: HistoryTree) -> SamplingArrays:
@@ -252,12 +328,12 @@ def draw_probabilities(tree: HistoryTree) -> tuple[IntArray, IntArray, FloatArra
 
 
 class MCCFRSolver(SampledRun[SamplingTables]):
-    """A run of Monte Carlo CFR: an iteration is one sampled traversal for every player.
+    """A run of Monte Carlo CFR: an iteration is one sampled traversal for every player, or several.
 
     Paper: Lanctot et al. 2009, "Monte Carlo Sampling for Regret Minimization in Extensive Games" (external and outcome
         sampling); Zinkevich et al. 2007 (chance sampling); Johanson et al. 2012, "Efficient Nash Equilibrium
         Approximation through Monte Carlo Counterfactual Regret Minimization" (public chance sampling); Brown 2020,
-        thesis section 2.3.6 [B20] for the form used here.
+        thesis section 2.3.6 [B20] for the form used here, and 4.1.5 for K traversals under one strategy.
     Symbols: r~ (2.23) -> what a traversal adds to regret_sum; Q -> what a traversal visits; q(z) -> divided out in
         `cf_reach` of native/sampling.hpp.
     Departs from the paper: the listings leave the average open; here, always with own reach: external sampling of two
@@ -310,6 +386,8 @@ class MCCFRSolver(SampledRun[SamplingTables]):
             node_limit=node_limit,
             skipping=self.skipping,
             baselines=self.baselines,
+            traversals=self.config.traversals,
+            weights=self.config.discounting.weights(self.iteration),
         )
 
     def average_strategy(self) -> FloatArray:

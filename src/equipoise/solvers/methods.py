@@ -114,6 +114,7 @@ class Method:
     has_updates: bool = False  # whether players may be updated in turn or at once
     has_threads: bool = True
     has_baselines: bool = False  # whether sampled values may be corrected by guesses
+    has_traversals: bool = False  # whether an iteration may be several traversals of each player
     is_exact: bool = False  # one iteration is the whole of it
     is_sampled: bool = False
     has_vector: bool = False  # whether it sweeps public trees
@@ -155,7 +156,7 @@ def normalize_pruning(name: str, text: str | None) -> str | None:
         return None
     if method.normalize_pruning is None:
         able = ", ".join(name for name, one in METHODS.items() if one.normalize_pruning is not None)
-        raise ConfigError(f"method {name} has no --prune, got {text!r}; it is for {able}")
+        raise ConfigError(f"method {name} has no `prune`, got {text!r}; it is for {able}")
     return method.normalize_pruning(text)
 
 
@@ -168,12 +169,15 @@ def check_config(config: RunConfig) -> None:
         raise ConfigError(f"method {config.method} has no vector form")
     if config.form == Form.GAME and method.build_treeless is None:
         able = ", ".join(name for name, one in METHODS.items() if one.build_treeless is not None)
-        raise ConfigError(f"method {config.method} needs a tree; without one (--form game) there are {able}")
+        raise ConfigError(f"method {config.method} needs a tree; without one (`form` game) there are {able}")
     if config.threads > 1 and not method.has_threads:
-        raise ConfigError(f"method {config.method} runs on one thread, got --threads {config.threads}")
+        raise ConfigError(f"method {config.method} runs on one thread, got `num_threads` {config.threads}")
     if config.baseline is not None and not method.has_baselines:
         able = ", ".join(name for name, one in METHODS.items() if one.has_baselines)
-        raise ConfigError(f"method {config.method} has no --baseline, got {config.baseline!r}; it is for {able}")
+        raise ConfigError(f"method {config.method} has no `baseline`, got {config.baseline!r}; it is for {able}")
+    if config.traversals is not None and not method.has_traversals:
+        able = ", ".join(name for name, one in METHODS.items() if one.has_traversals)
+        raise ConfigError(f"method {config.method} has no `traversals`, got {config.traversals}; it is for {able}")
 
 
 def _check_pruned_cfr(config: RunConfig) -> None:
@@ -181,9 +185,9 @@ def _check_pruned_cfr(config: RunConfig) -> None:
     assert config.rule is not None
     check_pruning(parse_rule(config.rule), parse_pruning(config.prune))
     if config.form != Form.HISTORY:
-        raise ConfigError(f"--prune {config.prune} walks single histories, got --form {config.form}")
+        raise ConfigError(f"`prune` {config.prune} walks single histories, got `form` {config.form}")
     if config.threads > 1:
-        raise ConfigError(f"--prune {config.prune} runs on one thread, got --threads {config.threads}")
+        raise ConfigError(f"`prune` {config.prune} runs on one thread, got `num_threads` {config.threads}")
 
 
 @overload
@@ -304,6 +308,7 @@ def _sampling_method(scheme: Scheme, description: str) -> Method:
             discounting=parse_discounting(config.rule),
             pruning=SampledPruning() if config.prune is None else parse_sampled_pruning(config.prune),
             baselines=_baselines(config),
+            traversals=config.traversals or 1,
         )
 
     def build(tree: HistoryTree | HoldemTree, config: RunConfig, locks: Sequence[NodeLock]) -> Any:
@@ -335,6 +340,7 @@ def _sampling_method(scheme: Scheme, description: str) -> Method:
         normalize_rule=lambda text: format_discounting(parse_discounting(text)),
         normalize_pruning=normalize if scheme is Scheme.EXTERNAL else None,
         has_baselines=scheme in (Scheme.EXTERNAL, Scheme.OUTCOME),
+        has_traversals=True,
         has_threads=False,
         is_sampled=True,
         has_holdem=scheme in (Scheme.EXTERNAL, Scheme.PUBLIC_CHANCE),
@@ -366,7 +372,7 @@ def _fictitious_method(rule: FictitiousPlayRule, description: str) -> Method:
 
 def _refuse_locks(config: RunConfig, locks: Sequence[NodeLock]) -> None:
     if locks:
-        raise ConfigError(f"locks are for method cfr, and the spot has some: got --method {config.method}")
+        raise ConfigError(f"locks are for method cfr, and the spot has some: got `method` {config.method}")
 
 
 def _num_sequences(tree: HistoryTree) -> int:
@@ -388,7 +394,7 @@ def _name_minimizer(text: str) -> str:
 
 def _build_own(tree: HistoryTree, config: RunConfig, _locks: Sequence[NodeLock]) -> TreeSolver:
     if config.rule is None:
-        raise ConfigError("method own needs a regret minimiser of yours: --rule file.py:Class")
+        raise ConfigError("method own needs a regret minimiser of yours: `rule` file.py:Class")
     return MinimizerSolver(tree, load_minimizer(config.rule), is_alternating=config.updates == ALTERNATING)
 
 
@@ -418,7 +424,7 @@ METHODS: Mapping[str, Method] = {
     "linear-fp": _fictitious_method(LinearFictitiousPlay(), "fictitious play, later strategies weigh more"),
     "flop": _fictitious_method(FLOP(), "fictitious linear optimistic play"),
     "own": Method(
-        description="a regret minimiser of the user's, --rule file.py:Class; in Python, slow",
+        description="a regret minimiser of the user's, given as the rule file.py:Class; in Python, slow",
         normalize_rule=_name_minimizer,
         has_updates=True,
         has_threads=False,

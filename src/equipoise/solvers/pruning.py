@@ -75,13 +75,13 @@ class Pruning:
         and 3.5 (best-response pruning) [B20].
     Symbols: R(I,a) -> regret_sum; the left side of (3.19) minus its right side, and of (3.31) -> the gate of a pruned
         sequence; sum of v(I) and of pi_-i(I) -> cumulative_value and cumulative_reach; D(I,a) -> below.
-    Departs from the paper: windows are T0+1..T1 throughout, T0 being the last iteration in the regret. What a player
-        has faced is summed apart from the average wherever the two differ: by weights, or because the first of two
-        alternating players is met with its next strategy. Where no unpruned action has a positive regret the largest
-        one is played, and best-response pruning prunes all others. Under discounting, windows are weighed as negative
-        regrets are. Of Hedge (section 3.4.2): the denominator of (3.21) has R^T0, not R^T, and only unpruned actions,
-        U(I,a) is weighted by external reach, bounds must not be positive, and sets that nobody reaches keep their
-        strategy.
+    Departs from the paper: windows are T0+1..T1 throughout, T0 being the last iteration in the regret. What a
+        player has faced is summed apart from the average wherever the two differ: by weights, or because the first
+        of two alternating players is met with its next strategy. Unless `needs_positive` is off, regret-based
+        pruning leaves actions alone beside which none has a positive regret, and the largest is played there;
+        best-response pruning prunes all others. Under discounting, windows are weighed as negative regrets are. Of
+        Hedge (section 3.4.2): the denominator of (3.21) has R^T0, not R^T, and only unpruned actions, U(I,a) is
+        weighted by external reach, bounds must not be positive, and sets that nobody reaches keep their strategy.
     Checked by: tests/solvers/test_pruning.py, tests/solvers/test_pruned_hedge.py.
 
     >>> Pruning(kind=PruningKind.BEST_RESPONSE).kind.value
@@ -95,6 +95,10 @@ class Pruning:
         None  # sequences with no own information set below; None: all but under rbp with floors
     )
     zero_reach: ZeroReach = ZeroReach.OFF  # where best responses are played
+    # rbp: only beside an action with a positive regret, the largest being played where there is none; False: as the
+    # thesis, wherever an action is not played, all that are not pruned being played alike where no regret is positive
+    needs_positive: bool = True
+    walks_once: bool = False  # in an iteration, for both players; for simultaneous updates, with the same results
     discard: float = 0.0  # C of 3.5.2, of best-response pruning: averages at most C / T^exponent are dropped
     discard_exponent: float = 0.5  # 0.5, or 1 for rules that converge faster than 1/sqrt(T)
 
@@ -108,6 +112,8 @@ class Pruning:
             raise ConfigError(f"discard must be at least 0 and finite, got {self.discard}")
         if self.discard and self.kind is not PruningKind.BEST_RESPONSE:
             raise ConfigError(f"discard is for best-response pruning (brp), got {self.discard} with {self.kind}")
+        if not self.needs_positive and self.kind is not PruningKind.REGRET:
+            raise ConfigError(f"needs_positive is for regret-based pruning (rbp), got False with {self.kind}")
         if not 0 < self.discard_exponent <= 1:
             raise ConfigError(f"discard_exponent must be above 0 and at most 1, got {self.discard_exponent}")
 
@@ -213,6 +219,8 @@ class PrunedSolver:
             what = f"{tree.num_players} players" if tree.num_players != NUM_PLAYERS else "a sum that is not zero"
             raise ConfigError(f"pruning is for two-player zero-sum games, got {tree.game_label} with {what}")
         check_pruning(rule, pruning)
+        if pruning.walks_once and is_alternating:
+            raise ConfigError("pruning that walks once an iteration needs simultaneous updates, got alternating ones")
         self.tree = tree
         self.rule = rule
         self.pruning = pruning
@@ -254,6 +262,14 @@ class PrunedSolver:
         first_t = self.iteration + 1
         self._kernel.iterate(tabulate_discounts(self.rule, first_t, num_iterations), first_t=first_t)
         self.iteration += num_iterations
+
+    def count_regrets(self) -> int:
+        """Returns how many regrets R(I,a) are followed: of tables that are there, and of actions not pruned."""
+        state = self._kernel.state()
+        has_regrets = state["has_rows"][:, 0] > 0
+        owners = self.tree.sequence_infoset()
+        is_followed = (owners >= 0) & has_regrets[owners] & (state["regret_cells"][2] > 0)
+        return int(is_followed.sum())
 
     def begin_after(self, past: PastIterations) -> None:
         """Overwrites the run with one that has iterations behind it which it has not run itself."""
@@ -317,13 +333,15 @@ def _kernel_pruning(rule: Rule, pruning: Pruning, is_alternating: bool) -> Kerne
         mode=MODES[pruning.kind],
         zero_reach=pruning.zero_reach,
         policy_map=kernel.policy_map,
-        fallback=Fallback.ARGMAX if has_windows else kernel.fallback,
+        fallback=Fallback.ARGMAX if has_windows and pruning.needs_positive else kernel.fallback,
         tracks_variance=kernel.tracks_variance,
         scale_share=scale_share(kernel),
         floors_regrets=kernel.floors_regrets,
         is_alternating=is_alternating,
         # Hedge weighs all iterations the same
         shares_weights=shares_weights(rule) if isinstance(rule, DCFR) else kernel.policy_map is PolicyMap.HEDGE,
+        walks_once=pruning.walks_once,
+        needs_positive=pruning.needs_positive,
         prunes_leaves=prunes_leaves,
         threshold=pruning.least_window,
         discard=pruning.discard,

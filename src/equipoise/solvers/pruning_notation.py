@@ -27,30 +27,35 @@ PRUNINGS: Mapping[str, tuple[str, ...]] = {  # which fields of Pruning the numbe
     PruningKind.REGRET: ("threshold",),
     PruningKind.BEST_RESPONSE: ("threshold", "discard", "discard_exponent"),
 }
-ZERO_REACH_PREFIXES: Mapping[str, ZeroReach] = {
-    "strict-zero-reach-": ZeroReach.STRICT,
-    "zero-reach-": ZeroReach.ALL,
+PREFIXES: Mapping[str, tuple[str, Any]] = {  # fields of Pruning, in the order in which they are written
+    "once-": ("walks_once", True),
+    "eager-": ("needs_positive", False),
+    "strict-zero-reach-": ("zero_reach", ZeroReach.STRICT),
+    "zero-reach-": ("zero_reach", ZeroReach.ALL),
 }
 
 
 def parse_pruning(text: str) -> Pruning:
     """Returns the pruning of full-width CFR that a text names; numbers may be left out from the last.
 
-    >>> parse_pruning("brp(10,0.1)").discard, parse_pruning("zero-reach-partial").zero_reach.name
+    >>> parse_pruning("brp(10,0.1)").discard, parse_pruning("once-zero-reach-partial").zero_reach.name
     (0.1, 'ALL')
     """
     name, parenthesis, inside = text.strip().lower().partition("(")
-    prefix = next(filter(name.startswith, ZERO_REACH_PREFIXES), "")
-    name = name.removeprefix(prefix)
+    fields: dict[str, Any] = {}
+    for prefix, (field, value) in PREFIXES.items():
+        if field not in fields and name.startswith(prefix):
+            name = name.removeprefix(prefix)
+            fields[field] = value
     if name not in PRUNINGS:
-        raise UnknownNameError("pruning", text, [*PRUNINGS, *(prefix + "partial" for prefix in ZERO_REACH_PREFIXES)])
+        raise UnknownNameError("pruning", text, [*PRUNINGS, *(f"{prefix}{PruningKind.REGRET}" for prefix in PREFIXES)])
     numbers = parse_numbers(text, inside.removesuffix(")"))
     names = PRUNINGS[name]
     if len(numbers) > len(names) or (parenthesis and not inside.endswith(")")):
         takes = f"takes ({','.join(names)})" if names else "takes no numbers"
         raise ParseError(f"pruning {name} {takes}, got {text!r}")
-    fields: dict[str, Any] = dict(zip(names, numbers, strict=False))
-    return Pruning(kind=PruningKind(name), zero_reach=ZERO_REACH_PREFIXES.get(prefix, ZeroReach.OFF), **fields)
+    fields |= dict(zip(names, numbers, strict=False))
+    return Pruning(kind=PruningKind(name), **fields)
 
 
 def format_pruning(pruning: Pruning) -> str:
@@ -59,7 +64,7 @@ def format_pruning(pruning: Pruning) -> str:
     default, pruning = (
         dataclasses.replace(each, threshold=each.least_window) for each in (Pruning(kind=pruning.kind), pruning)
     )
-    prefix = next((prefix for prefix, value in ZERO_REACH_PREFIXES.items() if value is pruning.zero_reach), "")
+    prefix = "".join(prefix for prefix, (field, value) in PREFIXES.items() if getattr(pruning, field) == value)
     while names and getattr(pruning, names[-1]) == getattr(default, names[-1]):
         names = names[:-1]
     numbers = ",".join(repr(float(getattr(pruning, name))).removesuffix(".0") for name in names)

@@ -24,6 +24,7 @@ from equipoise.solvers.rules import (
     Optimistic,
     PredictiveCFRPlus,
     Rule,
+    ScheduledDCFR,
     Thresholded,
     check_rule,
     format_exponent,
@@ -61,6 +62,14 @@ class PrefixEntry:
     arguments: tuple[str, ...] = ()  # what these are; all or none are given
 
 
+def _make_schedule(*numbers: float) -> ScheduledDCFR:
+    if not numbers:
+        return ScheduledDCFR()
+    *exponents, horizon = numbers
+    pairs = list(zip(exponents[::2], exponents[1::2], strict=True))
+    return ScheduledDCFR(alpha=pairs[0], beta=pairs[1], gamma=pairs[2], horizon=parse_whole("horizon", horizon))
+
+
 RULES: Mapping[str, RuleEntry] = {
     "cfr": RuleEntry(make=CFR, description="nothing discounted"),
     "cfr+": RuleEntry(make=CFRPlus, description="negative regrets forgotten, quadratic average"),
@@ -77,6 +86,11 @@ RULES: Mapping[str, RuleEntry] = {
         arguments=("delay",),
         description="dcfr's regrets, linear average after a delay",
     ),
+    "scheduled": RuleEntry(
+        make=_make_schedule,
+        arguments=("alpha", "alpha at the end", "beta", "beta at the end", "gamma", "gamma at the end", "horizon"),
+        description="dcfr whose exponents move over so many iterations",
+    ),
     "pcfr+": RuleEntry(make=PredictiveCFRPlus, description="cfr+ that predicts each regret by the last"),
     "hedge": RuleEntry(
         make=lambda horizon=None: Hedge(horizon=None if horizon is None else parse_whole("horizon", horizon)),
@@ -90,6 +104,9 @@ SAMPLING_RULES: Mapping[str, DiscountKind] = {
     "cfr": DiscountKind.NONE,
     "lcfr": DiscountKind.LINEAR,
     "initial": DiscountKind.INITIAL,
+    "lcfr-each": DiscountKind.ITERATIONS,
+    "floored": DiscountKind.FLOORED,
+    "discounted": DiscountKind.DISCOUNTED,
 }
 
 
@@ -178,7 +195,7 @@ def _parse_arguments(text: str, owner: str, arguments: tuple[str, ...], inside: 
 
 
 def parse_discounting(text: str) -> Discounting:
-    """Returns the discounting of a sampled run: cfr, or lcfr or initial with the nodes in a period if wanted.
+    """Returns the discounting of a sampled run: cfr, lcfr-each, or another with the nodes in a period if wanted.
 
     >>> parse_discounting("lcfr(50000)").period_nodes
     50000
@@ -190,8 +207,10 @@ def parse_discounting(text: str) -> Discounting:
     if not parenthesis:
         return Discounting(kind=kind)
     numbers = parse_numbers(text, inside.removesuffix(")"))
-    if kind is DiscountKind.NONE or len(numbers) != 1 or not inside.endswith(")"):
-        raise ParseError(f"a rule for sampling is cfr, lcfr(NODES) or initial(NODES), got {text!r}")
+    if not Discounting(kind=kind).has_periods or len(numbers) != 1 or not inside.endswith(")"):
+        periodic = [each for each, other in SAMPLING_RULES.items() if Discounting(kind=other).has_periods]
+        known = ", ".join(f"{each}(NODES)" for each in periodic)
+        raise ParseError(f"a rule for sampling is cfr, lcfr-each or one of {known}, got {text!r}")
     return Discounting(kind=kind, period_nodes=parse_whole("nodes in a period", numbers[0]))
 
 

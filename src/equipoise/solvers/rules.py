@@ -35,6 +35,7 @@ __all__ = [
     "Optimistic",
     "PredictiveCFRPlus",
     "Rule",
+    "ScheduledDCFR",
     "Thresholded",
     "check_rule",
     "tabulate_discounts",
@@ -305,6 +306,65 @@ class DCFRPlus:
             negative=discount_factor(u, self.beta),
             average_decay=decay,
         )
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduledDCFR:
+    """Discounted CFR whose exponents move evenly from a first to a last value and then stay.
+
+    Paper: for the idea Zhang, McAleer & Sandholm 2024, "Faster Game Solving via Hyperparameter Schedules",
+        arXiv:2404.09097.
+    Symbols: t -> t; n -> horizon; alpha, beta, gamma -> pairs of what they begin and end with.
+    Departs from the paper: values and shape are ours, chosen on a few rivers; the paper's were not compared.
+    Checked by: tests/solvers/test_rules.py.
+
+    >>> ScheduledDCFR().exponents(150)
+    (1.75, -0.25, 6.5)
+    >>> import equipoise
+    >>> equipoise.solve("kuhn", ScheduledDCFR(), iterations=100).exploitability < 0.01
+    True
+    """
+
+    alpha: tuple[float, float] = (1.0, 2.5)  # exponents on positive regrets, finite
+    beta: tuple[float, float] = (0.0, -0.5)  # exponents on negative regrets, finite
+    gamma: tuple[float, float] = (10.0, 3.0)  # exponents of the average's weights, at least 0 and finite
+    horizon: int = 300  # iteration from which on the last values hold, at least 1
+
+    def __post_init__(self) -> None:
+        for name in ("alpha", "beta", "gamma"):
+            pair = getattr(self, name)
+            if not isinstance(pair, tuple) or len(pair) != 2:  # first and last
+                raise ConfigError(f"{name} must be a pair of numbers, got {show_given(pair)}")
+            for value in pair:
+                check_number(name, value)
+                if not math.isfinite(value):
+                    raise ConfigError(f"{name} of a schedule must be finite, got {value}")
+        check_average_exponent("gamma", min(self.gamma))
+        check_integer("horizon", self.horizon, 1)
+
+    @property
+    def name(self) -> str:
+        """Returns the name with all numbers unless they are the usual ones."""
+        if self == ScheduledDCFR():
+            return "scheduled"
+        numbers = (*self.alpha, *self.beta, *self.gamma, self.horizon)
+        return f"scheduled({','.join(map(format_exponent, numbers))})"
+
+    @property
+    def kernel(self) -> KernelRule:
+        """Returns regret matching."""
+        return KernelRule()
+
+    def exponents(self, t: int) -> tuple[float, float, float]:
+        """Returns alpha, beta and gamma of iteration t."""
+        share = min(t / self.horizon, 1.0)
+        alpha, beta, gamma = (first + (last - first) * share for first, last in (self.alpha, self.beta, self.gamma))
+        return alpha, beta, gamma
+
+    def discounts(self, t: int) -> Discounts:
+        """Returns the factors of iteration t."""
+        alpha, beta, gamma = self.exponents(t)
+        return DCFR(alpha=alpha, beta=beta, gamma=gamma).discounts(t)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ class RunConfig:
     form: str  # of the tree
     rule: str | None  # None for methods without one
     baseline: str | None = None  # what shares a guess of sampled values; None: there are none
+    traversals: int | None = None  # of each player in a sampled iteration; None: one
     updates: str
     seed: int
     prune: str | None = None  # as typed; None: nothing is pruned

@@ -216,14 +216,13 @@ class SolvedGame(SolutionFile):
         if own is None and not is_game_name(name):
             raise CheckpointError(
                 f"{self.path} is of {name}, a game of somebody's own, and does not say where that lives: name it with "
-                "--game file.py:Class"
+                "`game` file.py:Class"
             )
         game = make_game(own or name, **parameters)
         if game.spec.version != found["game_version"]:
             raise CheckpointError(
                 f"{self.path} was solved under version {found['game_version']} of {game.spec.name}, "
-                f"this is version {game.spec.version}: `equipoise solve {game.spec.name} --out {self.path} "
-                "--overwrite` solves it again"
+                f"this is version {game.spec.version}: `equipoise solve {game.spec.name}` solves it again"
             )
         return game
 
@@ -293,7 +292,7 @@ class WrittenGame(SolvedGame):
             game: what it plays; raises `ConfigError` without one.
         """
         if game is None:
-            raise ConfigError(f"{path} is a table of probabilities, which does not say its game: name it with --game")
+            raise ConfigError(f"{path} is a table of probabilities, which does not say its game: name it with `game`")
         self.path, self.kind, self.metadata = path, Kind.STRATEGY, {}
         self.game, self.table = game, TabularStrategy.from_csv(path, game)
 

@@ -17,10 +17,10 @@ import numpy.typing as npt
 
 from equipoise.core import checkpoint
 from equipoise.core.checkpoint import Checkpoint, Kind
-from equipoise.core.checks import check_text
+from equipoise.core.checks import check_flag, check_number, check_text
 from equipoise.core.errors import CheckpointError, ConfigError, InvalidStateError
 from equipoise.core.files import StrPath, write_text
-from equipoise.core.formatting import shorten_text
+from equipoise.core.formatting import shorten_text, show_given
 from equipoise.core.frames import make_frame
 from equipoise.core.markup import MOST_ROWS, html_line, join_html
 from equipoise.games.base import Game
@@ -242,6 +242,7 @@ class TabularStrategy:
             ConfigError: information states or actions that the game lacks, probabilities that do not sum to 1,
                 information states of which nothing is said: which ones.
         """
+        check_flag("is_partial", is_partial)
         tree = _find_tree(game)
         places = _tree_rows(tree)
         first = places.first_action.tolist()
@@ -404,8 +405,12 @@ def mix_strategies(
     >>> mix_strategies(tree, passive, active, weight=0.25).probabilities(0, "K:")
     array([0.25, 0.75])
     """
+    check_number("weight", weight)
     if not 0 <= weight <= 1:
         raise ConfigError(f"weight must be between 0 and 1, got {weight}")
+    for strategy in (first, second):
+        if not isinstance(strategy, TabularStrategy):
+            raise ConfigError(f"mixed are strategies such as TabularStrategy, got {show_given(strategy)}")
     kernel = bind_history_kernel(tree)
     out = np.zeros(int(tree.sequence_start[-1]))
     behaviour = np.zeros_like(out)

@@ -53,6 +53,8 @@ def format_csv(rows: Iterable[Row]) -> str:
 def read_csv(path: StrPath) -> list[Row]:
     """Returns the rows of a CSV file; columns may stand in any order, and others beside them."""
     check_path(path)
+    if "\0" in str(path):
+        raise ConfigError(f"cannot read {str(path)!r}: embedded null byte")
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file, restval="")

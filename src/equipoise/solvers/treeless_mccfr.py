@@ -23,7 +23,7 @@ from equipoise.games.base import CHANCE, TERMINAL, Game
 from equipoise.kernels.calls import check_integer
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
 from equipoise.solvers.growing_tables import GrowingTables
-from equipoise.solvers.mccfr import MCCFRConfig, Scheme
+from equipoise.solvers.mccfr import UNEVEN, MCCFRConfig, Scheme, check_plain
 from equipoise.solvers.playouts import draw_chance, draw_index, sample_figures
 from equipoise.solvers.saved_state import SavedArrays, encode_json, read_count, read_json, read_number
 from equipoise.solvers.strategy import TabularStrategy
@@ -150,6 +150,10 @@ class TreelessMCCFRSolver:
             raise ConfigError(f"{scheme} sampling needs a tree; without one there are external and outcome sampling")
         if self.config.is_pruned or self.config.has_baselines:
             raise ConfigError("pruning and baselines need a tree, got a run on a game's rules")
+        check_plain(self.config, "a game's rules")
+        if self.config.discounting.kind in UNEVEN:
+            kind = self.config.discounting.kind.value
+            raise ConfigError(f"{kind} regrets need a tree, got a run on a game's rules")
         if max_bytes is None:
             available = available_bytes()
             self.max_bytes: float = math.inf if available is None else MEMORY_SHARE * available

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from equipoise.studies.study import Claim, Measured, Verdict
 
-__all__ = ["Comparison", "Marks", "compare", "compare_means"]
+__all__ = ["Comparison", "Marks", "compare", "compare_along", "compare_means"]
 
+MOST_OF = 0.75  # of a curve's points
 NUM_ERRORS = 2.0  # standard errors beyond which a mean of sampled runs is told from a limit
 
 
@@ -22,12 +23,13 @@ class Marks(enum.StrEnum):
     EVERY = "at every mark"
     PRACTICAL = "at the marks from 100 to 1,000"  # the window that Brown & Sandholm 2019 call practical
     LAST = "at the last mark"
+    ALONG = "along the curve"
 
     def choose(self, marks: Sequence[int]) -> Sequence[int]:
         """Returns those of the marks that a run reached at which the test is made."""
         if self is Marks.LAST:
             return marks[-1:]
-        return marks if self is Marks.EVERY else [mark for mark in marks if 100 <= mark <= 1000]
+        return marks if self in (Marks.EVERY, Marks.ALONG) else [mark for mark in marks if 100 <= mark <= 1000]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +85,47 @@ def compare(comparison: Comparison, panel: str, measured: Measured, marks: Seque
         source=comparison.source,
         verdict=_judge_runs(comparison, list(ratios.values())) if is_long_enough else Verdict.NOT_MEASURED,
         ours=f"{comparison.above} / {comparison.below}: {listed or 'nothing'}",
+    )
+
+
+def compare_along(comparison: Comparison, panel: str, measured: Measured, *, start: int) -> Claim:
+    """Returns the verdict on a statement about two curves by all points that both have from a start on.
+
+    Points are as far apart as the study measures them, evenly on a logarithmic axis: one mark, where curves may just
+    cross, decides nothing. Confirmed is what holds at three quarters of them, denied what holds at a quarter or less.
+
+    >>> from equipoise.studies import Measured, Point
+    >>> measured = Measured()
+    >>> for x, y in ((100, 0.2), (200, 0.15), (300, 0.1)):
+    ...     measured.add(Point(panel="kuhn", curve="cfr", x=x, y=y))
+    ...     measured.add(Point(panel="kuhn", curve="cfr+", x=x, y=0.12))
+    >>> claim = Comparison(statement="CFR+ is ahead", above="cfr", below="cfr+", source="Figure 1", least=1.0)
+    >>> compare_along(claim, "kuhn", measured, start=100).verdict.value
+    'undecided'
+    """
+    xs = [x for x, _ in measured.panels().get(panel, {}).get(comparison.below, []) if x >= start]
+    ratios = {x: measured.ratio(panel, comparison.above, comparison.below, x) for x in xs}
+    at = [x for x, ratio in ratios.items() if ratio is not None]
+    found = [ratio for ratio in ratios.values() if ratio is not None]
+    num_held = sum(comparison.least <= ratio <= comparison.most for ratio in found)
+    if not found:
+        verdict = Verdict.NOT_MEASURED
+    elif num_held >= MOST_OF * len(found):
+        verdict = Verdict.CONFIRMED
+    else:
+        verdict = Verdict.DENIED if num_held <= (1 - MOST_OF) * len(found) else Verdict.UNDECIDED
+    ours = "nothing"
+    if found:
+        ours = (
+            f"median {statistics.median(found):.2f} ({min(found):.2f} to {max(found):.2f}); holds at {num_held} of "
+            f"{len(found)} points from {at[0]:,} to {at[-1]:,}"
+        )
+    criterion = dataclasses.replace(comparison, test=Marks.ALONG).criterion
+    return Claim(
+        statement=f"{comparison.statement} ({criterion})",
+        source=comparison.source,
+        verdict=verdict,
+        ours=f"{comparison.above} / {comparison.below}: {ours}",
     )
 
 

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["PATH", "describe_cost", "load_costs"]
+__all__ = ["LONGEST_QUICK", "PATH", "describe_cost", "load_costs"]
 
+LONGEST_QUICK: Final = 120.0  # processor seconds that a quick study may take
 PATH: Final = Path(__file__).with_name("costs.json")
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Generic, Protocol, TypeVar
@@ -17,6 +18,7 @@ __all__ = ["EvaluatedSolver", "Panel", "crossing", "evaluation_grid", "measure_c
 
 
 CLOSE = 0.1  # points nearer to a mark than this share of it give way to the mark
+FINE = 1.05  # between points of a grid that is fine
 
 
 Tree = TypeVar("Tree")
@@ -59,18 +61,34 @@ class Panel(Generic[Tree]):
     __repr__ = brief_repr
 
 
-def evaluation_grid(iterations: int, marks: Sequence[int]) -> list[int]:
+def evaluation_grid(iterations: int, marks: Sequence[int], *, fine_from: int | None = None) -> list[int]:
     """Returns the iterations at which curves are measured: evenly spread on a logarithmic axis, and the marks.
+
+    Args:
+        iterations: the last of them.
+        marks: to be among them, as far as they go.
+        fine_from: from where on they are so close that no peak of a curve lies between two; None: nowhere.
 
     >>> evaluation_grid(60, (30, 100))
     [1, 2, 3, 4, 5, 7, 9, 11, 14, 18, 22, 30, 35, 44, 60]
+    >>> evaluation_grid(60, (30, 100), fine_from=50)
+    [1, 2, 3, 4, 5, 7, 9, 11, 14, 18, 22, 30, 35, 44, 50, 53, 56, 59, 60]
     """
     wanted = {mark for mark in marks if mark < iterations} | {iterations}
     points, t = set(wanted), 0
     while (t := next_evaluation(t)) < iterations:
         if all(abs(t - mark) > CLOSE * mark for mark in wanted):
             points.add(t)
+    if fine_from is not None:
+        points.update(itertools.takewhile(lambda t: t < iterations, map(round, _grow(fine_from))))
     return sorted(points)
+
+
+def _grow(first: float) -> Iterator[float]:
+    """Yields numbers that grow by a constant factor."""
+    while True:
+        yield first
+        first *= FINE
 
 
 def measure_curves(
@@ -78,6 +96,7 @@ def measure_curves(
     make_solvers: Mapping[str, Callable[[Tree], EvaluatedSolver]],
     *,
     marks: Sequence[int],
+    fine_from: int | None = None,
 ) -> Iterator[Step]:
     """Yields the exploitability of every solver on every panel, at every point of the grid.
 
@@ -85,6 +104,7 @@ def measure_curves(
         panels: in order.
         make_solvers: by the name of their curve.
         marks: iterations that must be among the points.
+        fine_from: as in `evaluation_grid`.
 
     >>> from equipoise.games import make_game
     >>> from equipoise.solvers import CFRSolver
@@ -99,7 +119,7 @@ def measure_curves(
     for panel in panels:
         for curve, make_solver in make_solvers.items():
             solver = make_solver(panel.tree)
-            for t in evaluation_grid(panel.iterations, marks):
+            for t in evaluation_grid(panel.iterations, marks, fine_from=fine_from):
                 solver.iterate(t - solver.iteration)
                 value = solver.evaluate().exploitability * panel.scale
                 point = Point(panel=panel.name, curve=curve, x=t, y=value, run=panel.run)

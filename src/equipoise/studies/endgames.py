@@ -36,7 +36,7 @@ def load_endgames(directory: Path | str) -> dict[str, HoldemSpot]:
 def require_endgames(study: str, directory: str, names: Sequence[str]) -> dict[str, HoldemSpot]:
     """Returns the endgames that a study asks for, in its order; `ConfigError` where some are missing."""
     if not directory:
-        raise ConfigError(f"study {study} needs --data DIR, the directory of the Libratus endgames ({ENDGAME_PATTERN})")
+        raise ConfigError(f"study {study} needs `data` DIR, the directory of the Libratus endgames ({ENDGAME_PATTERN})")
     spots = load_endgames(directory)
     missing = [name for name in names if name not in spots]
     if missing:

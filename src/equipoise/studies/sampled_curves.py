@@ -14,16 +14,31 @@ from equipoise.studies.curves import EvaluatedSolver
 from equipoise.studies.study import Point, Step
 from equipoise.trees.holdem.tree import HoldemTree
 
-__all__ = ["DISCOUNTED", "INITIAL", "PLAIN", "SampledSolver", "advance", "measure_sampled_curves"]
+__all__ = [
+    "DISCOUNTED",
+    "FLOORED",
+    "INITIAL",
+    "KINDS",
+    "PLAIN",
+    "UNEVEN",
+    "SampledSolver",
+    "advance",
+    "measure_sampled_curves",
+]
 
 PLAIN: Final = "mccfr"
 DISCOUNTED: Final = "linear-mccfr"
 INITIAL: Final = "initial-discount-mccfr"
+FLOORED: Final = "mccfr with floors and linear averages"
+UNEVEN: Final = "mccfr discounted as dcfr"
 KINDS: Final[Mapping[str, DiscountKind]] = {
     PLAIN: DiscountKind.NONE,
     DISCOUNTED: DiscountKind.LINEAR,
     INITIAL: DiscountKind.INITIAL,
+    FLOORED: DiscountKind.FLOORED,
+    UNEVEN: DiscountKind.DISCOUNTED,
 }
+OFTEN: Final = 100  # times as often regrets are floored or discounted unevenly: CFR+ and DCFR do it in every iteration
 FIRST_ITERATIONS: Final = 100  # by which the nodes of an iteration are measured
 
 
@@ -43,7 +58,8 @@ def measure_sampled_curves(
     total, done = len(panels) * len(KINDS) * runs, 0
     for panel, tree in panels.items():
         for curve, kind in KINDS.items():
-            config = MCCFRConfig(scheme=Scheme.EXTERNAL, discounting=Discounting(kind=kind, period_nodes=period_nodes))
+            length = max(1, period_nodes // OFTEN) if curve in (FLOORED, UNEVEN) else period_nodes
+            config = MCCFRConfig(scheme=Scheme.EXTERNAL, discounting=Discounting(kind=kind, period_nodes=length))
             for run in range(runs):
                 solver = HoldemMCCFRSolver(tree, config, rng=np.random.default_rng((seed, run)))
                 for mark in marks:

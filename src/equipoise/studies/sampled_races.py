@@ -38,6 +38,7 @@ class Race:
     timed_panel: str | None  # at the processor time that the first takes for as many nodes; None: not measured
     makers: Mapping[str, Callable[[np.random.Generator], SampledSolver]]  # by the name of their curve
     scale: float = 1.0  # units of the ordinate in one of exploitability
+    cost_panel: str | None = None  # nodes of an iteration in the last half of a run, at the last mark; None: not kept
 
 
 def run_race(race: Race, *, marks: Sequence[int], runs: int, seed: int) -> Iterator[Step]:
@@ -64,7 +65,7 @@ def run_race(race: Race, *, marks: Sequence[int], runs: int, seed: int) -> Itera
         for place, (curve, make) in enumerate(race.makers.items()):
             solver = make(np.random.default_rng((seed, run, place)))
             is_first = not pace
-            by_nodes, by_time, spent = _measure(solver, marks, pace if race.timed_panel and not is_first else [])
+            by_nodes, by_time, spent, cost = _measure(solver, marks, pace if race.timed_panel and not is_first else [])
             if is_first:
                 pace, by_time = spent, by_nodes
             done += 1
@@ -74,14 +75,20 @@ def run_race(race: Race, *, marks: Sequence[int], runs: int, seed: int) -> Itera
                 if panel is not None
                 for mark, value in zip(marks, values, strict=False)
             ]
+            if race.cost_panel is not None:
+                points.append(Point(panel=race.cost_panel, curve=curve, x=marks[-1], y=cost, run=run))
             text = f"{race.panel}, {curve}, run {run + 1} of {runs}"
             yield Step(fraction=done / total, text=text, points=tuple(points))
 
 
 def _measure(
     solver: SampledSolver, marks: Sequence[int], pace: Sequence[float]
-) -> tuple[list[float], list[float], list[float]]:
-    """Returns exploitabilities at the marks of nodes and of time, and the processor time at the marks of nodes."""
+) -> tuple[list[float], list[float], list[float], float]:
+    """Returns exploitabilities at the marks of nodes and of time, and the processor time at the marks of nodes.
+
+    The last number is what an iteration of the last half touched.
+    """
+    halfway, end = (0, 0), (0, 0)
     by_nodes: list[float] = []
     by_time: list[float] = []
     spent: list[float] = []
@@ -93,12 +100,17 @@ def _measure(
         began = time.process_time()
         advance(solver, goal)
         seconds += time.process_time() - began
+        here = solver.nodes_touched, solver.iteration
+        if halfway[0] < marks[-1] // 2:
+            halfway = here
+        if end[0] < marks[-1]:
+            end = here
         if len(by_nodes) < len(marks) and solver.nodes_touched >= marks[len(by_nodes)]:
             by_nodes.append(solver.evaluate().exploitability)
             spent.append(seconds)
         while len(by_time) < len(pace) and seconds >= pace[len(by_time)]:
             by_time.append(solver.evaluate().exploitability)
-    return by_nodes, by_time, spent
+    return by_nodes, by_time, spent, (end[0] - halfway[0]) / max(1, end[1] - halfway[1])
 
 
 def measure_noise(solver: MCCFRSolver, num_samples: int) -> float:

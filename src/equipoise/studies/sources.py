@@ -1,61 +1,57 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which modules a study measures with, and a hash of them: a stored result is run again when that has changed.
+"""What a study measures with, and a hash of it: a stored result is run again when that has changed.
 
-Modules are found by reading: what the study's module imports, what those import, and so on, inside of functions too,
-without what only type checkers see. Of the games, which are loaded by name, those count whose names stand in the
-configuration or in a module of studies. The native core counts as one. Comments and docstrings count for nothing;
-neither do modules that only show (`SHOWING`), data files, and the packages that are installed beside this one.
+It is found by reading: the study's definition, the functions, classes and constants that it names, those that these
+name, and so on, in whatever module they are; of each module so reached also what runs when it is imported. A class
+counts whole. Of the games, which are loaded by name, those count whose names stand in the configuration or in what
+the room of studies defines. Of the native core those files count that bind the names that are asked of it, with the
+headers that they include, each as a whole (`native_sources`).
+
+It does not see: what importing does in modules of which nothing is named; names that are put together at run time, but
+for those of the native core; how the core is compiled; data files; the packages beside this one. Comments and
+docstrings count for nothing, neither do modules that only show or refuse (`APART`).
 """
 
 from __future__ import annotations
 
-import ast
 import functools
-import hashlib
 import io
 import json
 import re
 import subprocess
 import tarfile
-import tokenize
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from equipoise.core.provenance import find_root
+from equipoise.studies.definitions import BODY, PACKAGE, WHOLE, ModuleText, Use, hash_text, scan_module
+from equipoise.studies.native_sources import NATIVE, find_native
 
 __all__ = ["NATIVE", "Sources", "describe_changes", "hash_modules", "read_commit", "read_sources"]
 
 Sources = Mapping[str, str]  # text by module name, and by path what is native
+Place = tuple[str, str]  # a module, and a name of it
 
-PACKAGE: Final = "equipoise"
-NATIVE: Final = f"{PACKAGE}._native"
 REGISTRY: Final = f"{PACKAGE}.studies.registry"
 CATALOGUE: Final = f"{PACKAGE}.games.catalogue"
-SHOWING: Final = frozenset(
+APART: Final = frozenset(
     f"{PACKAGE}.{name}"
     for name in (
+        "core.checks",
+        "core.errors",
         "core.formatting",
         "core.lazy",
         "core.machine",
         "core.markup",
+        "core.memory",
         "core.progress",
         "core.provenance",
         "core.reporting",
         "evaluation.plots",
     )
 )
-LENGTH: Final = 16  # letters of a hash
-LOADED: Final = re.compile(r'"([^"]+)":\s*"(equipoise[\w.]*):\w+"')  # a line of a table of names
-
-
-class _Module(NamedTuple):
-    """What a module's text says."""
-
-    imports: tuple[tuple[str, tuple[str, ...]], ...]  # modules, with the names that are taken from them
-    homes: Mapping[str, str]  # of names that a package loads when they are asked for
-    words: frozenset[str]  # of its texts
-    digest: str
+LOADED: Final = re.compile(r'"([^"]+)":\s*"(equipoise[\w.]*):(\w+)"')  # a line of a table of names
 
 
 def hash_modules(study: str, configuration: Mapping[str, Any], sources: Sources) -> str | None:
@@ -67,11 +63,11 @@ def hash_modules(study: str, configuration: Mapping[str, Any], sources: Sources)
         sources: of the commit that it ran at.
     """
     found = _find_digests(study, configuration, sources)
-    return None if found is None else _hash("\n".join(f"{name} {digest}" for name, digest in sorted(found.items())))
+    return None if found is None else hash_text("\n".join(f"{name} {digest}" for name, digest in sorted(found.items())))
 
 
 def describe_changes(study: str, configuration: Mapping[str, Any], before: Sources, now: Sources) -> list[str]:
-    """Returns the modules that a study measures with in which two sources differ, in order."""
+    """Returns what a study measures with in which two sources differ: definitions and native files, in order."""
     then, today = (_find_digests(study, configuration, sources) or {} for sources in (before, now))
     return sorted(name for name in then.keys() | today.keys() if then.get(name) != today.get(name))
 
@@ -113,111 +109,105 @@ def _name_source(path: str) -> str:
 
 
 def _find_digests(study: str, configuration: Mapping[str, Any], sources: Sources) -> dict[str, str] | None:
-    """Returns the hash of every module that a study measures with."""
+    """Returns the hash of every definition and native file that a study measures with."""
     home = _find_home(study, sources)
     if home is None:
         return None
-    games = dict(LOADED.findall(sources.get(CATALOGUE, "")))
+    games = {name: (module, made) for name, module, made in LOADED.findall(sources.get(CATALOGUE, ""))}
     words = set(_find_words(json.dumps(configuration)))
     found: dict[str, str] = {}
-    waiting = [home]
+    waiting: list[Place] = [home]
+    later: list[tuple[Place, Use]] = []  # uses of what holds under conditions
+    asked: set[Place] = set()
     while waiting:
-        name = waiting.pop()
-        if name in found or name in SHOWING or name == REGISTRY:
-            continue
-        if name == NATIVE:
-            found[name] = _hash_native(sources)
-        elif name in sources:
-            module = _scan(sources[name])
-            found[name] = module.digest
-            waiting += _follow(module, sources)
-            if name.startswith(f"{PACKAGE}.studies."):
-                words |= module.words
-        if not waiting and CATALOGUE in found:  # names may have come last
-            waiting += (game for word, game in games.items() if word in words and game not in found)
+        place = waiting.pop()
+        if place not in asked and place[0] not in APART and place[0] != REGISTRY:
+            asked.add(place)
+            if place[0] == NATIVE:
+                found |= find_native(place[1], sources)
+            elif place[0] in sources:
+                module = scan_module(sources[place[0]])
+                for name in _open(place, module, sources, waiting):
+                    asked.add((place[0], name))
+                    definition = module.definitions[name]
+                    found[f"{place[0]}.{name}"] = definition.digest
+                    later += ((place, use) for use in definition.uses)
+                    words |= definition.words if place[0].startswith(f"{PACKAGE}.studies.") else frozenset()
+        if not waiting:  # conditions may be met by what came last
+            later = _settle(later, asked, sources, waiting)
+        if not waiting and any(module == CATALOGUE for module, _ in asked):  # so may names
+            waiting += (game for word, game in games.items() if word in words and game not in asked)
     return found
 
 
-def _find_home(study: str, sources: Sources) -> str | None:
-    """Returns the module of a study: by the table of studies, or, before there was one, where its name is given."""
-    home = dict(LOADED.findall(sources.get(REGISTRY, ""))).get(study)
-    if home is not None:
-        return home if home in sources else None
+def _settle(
+    later: list[tuple[Place, Use]], asked: set[Place], sources: Sources, waiting: list[Place]
+) -> list[tuple[Place, Use]]:
+    """Adds to `waiting` what is used under conditions that are met, and returns the other uses."""
+    unmet = []
+    for place, use in later:
+        if all(any(_is_there(place, chain, asked, sources) for chain in group) for group in use.given):
+            waiting += _resolve(place[0], use, scan_module(sources[place[0]]), sources)
+        else:
+            unmet.append((place, use))
+    return unmet
+
+
+def _is_there(place: Place, chain: tuple[str, ...], asked: set[Place], sources: Sources) -> bool:
+    """Returns whether there may be values of a class: true of one that is not known to be a class of ours."""
+    module = scan_module(sources[place[0]])
+    homes = list(_resolve(place[0], Use(chain[0], chain[1:]), module, sources))
+    known = [home for home in homes if home[0] in sources and home[1] in scan_module(sources[home[0]]).classes]
+    return not homes or len(known) < len(homes) or any(home in asked for home in known)
+
+
+def _open(place: Place, module: ModuleText, sources: Sources, waiting: list[Place]) -> list[str]:
+    """Returns which of a module's definitions are meant; adds to `waiting` where else there is something of it."""
+    name, asked = place
+    if asked == BODY:
+        waiting += ((needed, WHOLE) for needed in module.needed)
+        return [BODY]
+    waiting.append((name, BODY))
+    if asked in module.definitions:
+        return [asked]
+    if asked in module.imports:
+        waiting += (_enter(target, sources) for target in module.imports[asked])
+    elif asked in module.homes:
+        waiting.append((module.homes[asked], asked))
+    else:  # the module itself, or a name that it makes in some other way
+        return list(module.definitions)
+    return []
+
+
+def _resolve(here: str, use: Use, module: ModuleText, sources: Sources) -> Iterator[Place]:
+    """Yields what a name that a module's definition mentions stands for."""
+    if use.name in module.definitions:
+        yield here, use.name
+    for target in module.imports.get(use.name, ()):
+        home, name = _enter(target, sources)
+        for attribute in use.attributes:
+            if name != WHOLE:
+                break
+            home, name = _enter((home, attribute), sources)
+        yield home, f"{use.prefix}{WHOLE}" if use.prefix else name
+
+
+def _enter(target: Place, sources: Sources) -> Place:
+    """Returns where something imported is: `WHOLE` of a module if it is one."""
+    home, name = target
+    inner = f"{home}.{name}" if name else home
+    return (inner, WHOLE) if inner in sources or inner == NATIVE else target
+
+
+def _find_home(study: str, sources: Sources) -> Place | None:
+    """Returns where a study is: by the table of studies, or, before there was one, the module that gives its name."""
+    table = {name: (module, made) for name, module, made in LOADED.findall(sources.get(REGISTRY, ""))}
+    if study in table:
+        return table[study] if table[study][0] in sources else None
     given = f'name="{study}"'
     rooms = (name for name in sources if name.startswith(f"{PACKAGE}.studies.") and name != REGISTRY)
-    return next((name for name in sorted(rooms) if given in sources[name]), None)
-
-
-def _follow(module: _Module, sources: Sources) -> Iterator[str]:
-    """Yields the modules from which a module takes something."""
-    for name, taken in module.imports:
-        within = [part for part in taken if f"{name}.{part}" in sources or f"{name}.{part}" == NATIVE]
-        yield from (f"{name}.{part}" for part in within)
-        homes = _scan(sources[name]).homes if name in sources else {}
-        yield from (homes[part] for part in taken if part in homes and part not in within)
-        if not taken or any(part not in homes and part not in within for part in taken):
-            yield name
-
-
-@functools.cache
-def _scan(text: str) -> _Module:
-    tree = ast.parse(text)
-    homes: dict[str, str] = {}
-    imports: list[tuple[str, tuple[str, ...]]] = []
-    words: set[str] = set()
-    waiting: list[ast.AST] = [tree]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.If) and getattr(node.test, "id", None) == "TYPE_CHECKING":
-            for part in node.body:
-                if isinstance(part, ast.ImportFrom) and part.module:
-                    homes |= {alias.asname or alias.name: part.module for alias in part.names}
-            waiting += node.orelse
-            continue
-        if isinstance(node, ast.Import):
-            imports += ((alias.name, ()) for alias in node.names if _is_ours(alias.name))
-        elif isinstance(node, ast.ImportFrom) and _is_ours(node.module or ""):
-            imports.append((str(node.module), tuple(alias.name for alias in node.names)))
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            words.update(_find_words(node.value))
-        waiting += ast.iter_child_nodes(node)
-    return _Module(tuple(imports), homes, frozenset(words), _hash(_strip(text, tree)))
-
-
-def _is_ours(name: str) -> bool:
-    return name == PACKAGE or name.startswith(f"{PACKAGE}.")
+    return next(((name, WHOLE) for name in sorted(rooms) if given in sources[name]), None)
 
 
 def _find_words(text: str) -> list[str]:
     return re.findall(r"[A-Za-z_]\w*", text)
-
-
-def _strip(text: str, tree: ast.Module) -> str:
-    """Returns a module's text without comments, docstrings and empty lines."""
-    lines = text.splitlines()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
-            row, column = token.start
-            lines[row - 1] = lines[row - 1][:column]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
-            first = node.body[0]
-            if isinstance(first, ast.Expr) and isinstance(getattr(first.value, "value", None), str):
-                lines[first.lineno - 1 : first.end_lineno] = [""] * (int(first.end_lineno or 0) - first.lineno + 1)
-    return "\n".join(line.rstrip() for line in lines if line.strip())
-
-
-def _hash_native(sources: Sources) -> str:
-    """Returns the hash of the native core, lines of comments left out."""
-    kept = []
-    for path in sorted(name for name in sources if name.startswith("native/")):
-        kept += [path, *(line for line in sources[path].splitlines() if line.strip() and not _is_comment(line))]
-    return _hash("\n".join(kept))
-
-
-def _is_comment(line: str) -> bool:
-    return line.lstrip().startswith("//")
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:LENGTH]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from equipoise.trees.holdem.places import HoldemPlace
     from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
     from equipoise.trees.merging import MergedTree, merge_infosets
+    from equipoise.trees.parametric import ParametricTree, build_parametric_tree
     from equipoise.trees.perturbation import perturb_payoffs
     from equipoise.trees.public import PublicTree, PublicTreeSize, build_public_tree
     from equipoise.trees.vector import Strategy, TreeStrategy, UniformStrategy, VectorTree
@@ -25,6 +26,7 @@ __all__ = [
     "HoldemTree",
     "MergedTree",
     "NodeLock",
+    "ParametricTree",
     "PublicTree",
     "PublicTreeSize",
     "Strategy",
@@ -35,6 +37,7 @@ __all__ = [
     "build_bucketed_tree",
     "build_history_tree",
     "build_holdem_tree",
+    "build_parametric_tree",
     "build_public_tree",
     "derive_public_game",
     "estimate_num_histories",

@@ -164,6 +164,12 @@ class TreeStrategy(Generic[Tree]):
     def __repr__(self) -> str:
         return f"<TreeStrategy on {self.tree!r}>"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Returns how it is pickled: without the places that were asked for; a table on disk is refused."""
+        if not isinstance(self.sums, np.ndarray):
+            raise ConfigError("a strategy that is read from a file cannot be pickled or copied: send the file's name")
+        return type(self), (self.tree, self.sums)
+
     @property
     def table(self) -> npt.NDArray[Any]:
         """Returns `[C]` the table in memory; raises `ConfigError` if parts of it are read as they are asked for."""

@@ -24,7 +24,7 @@ from equipoise.learning.rebel.holdem.nets import (
     make_one_config,
     show_states,
 )
-from equipoise.learning.rebel.holdem.play import HoldemSelfPlay, _ask
+from equipoise.learning.rebel.holdem.play import HoldemSelfPlay, _ask, _Leaf, _spot_after
 from equipoise.learning.rebel.holdem.playthroughs import make_test_spot, measure_turn_endgame
 from equipoise.learning.rebel.holdem.settings import (
     HOLDEM_PRESETS,
@@ -37,7 +37,8 @@ from equipoise.learning.rebel.settings import BeliefSource
 from equipoise.learning.values.configuration import NetStage
 from equipoise.learning.values.weights import StoredNet
 from equipoise.search.holdem.equity_leaves import EquityLeaves
-from equipoise.search.holdem.leaves import HoldemState
+from equipoise.search.holdem.leaves import HoldemRest, HoldemState
+from equipoise.search.leaves import ResolvedLeaves
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import LinearCFR
 from equipoise.trees.holdem.tree import plan_holdem_tree
@@ -52,6 +53,7 @@ SMALL = dataclasses.replace(
     menu="100%; cap: 1",
     iterations=4,
     late_iterations=4,
+    last_iterations=4,
     test_iterations=8,
     leaves=3,
     cells=4,
@@ -69,6 +71,7 @@ ALL_STREETS = dataclasses.replace(
     menu="100%; cap: 1",
     iterations=2,
     late_iterations=2,
+    last_iterations=2,
     warm_start=1,
     policies=2,
     leaves=2,
@@ -119,6 +122,35 @@ def test_ranges_add_up_to_one_and_values_to_nothing(examples):
         is_blocked = hands.blocked([card for card in examples["board"][row].tolist() if card >= 0])
         assert not values[row][:, is_blocked].any()
         assert abs((ranges[row] * values[row]).sum()) < 0.02  # of a pot
+
+
+def test_hands_that_nobody_holds_are_worth_what_they_would_win():
+    """A network is asked about all hands: it must not learn that those outside a range are worth nothing."""
+    settings = dataclasses.replace(SMALL, test_stack=600, menu="100%, a; cap: 2")
+    turn = make_test_spot(settings)
+    is_left = ~hands_of(FULL_DECK).blocked((*turn.board, 0))
+    drawn = (np.random.default_rng(4).random((2, 1326)) < 0.3) & is_left
+    ranges = drawn / drawn.sum(axis=1, keepdims=True)
+    state = initial_betting(turn.betting_rules)._replace(stage=Stage.DEAL)
+    river = _spot_after(turn, _Leaf((), state, ranges), (*turn.board, 0))
+    learnt = HoldemSelfPlay(dataclasses.replace(settings, last_iterations=256))._solve(river, 0, None).value
+    oracle = ResolvedLeaves(HoldemRest(dataclasses.replace(river, ranges=turn.ranges)), iterations=256)
+    root = HoldemState((), initial_betting(river.betting_rules), river.board)
+    known = _ask(oracle, [root], ranges[None])[0]
+    outside = ~drawn & is_left
+    assert np.abs(known[outside]).mean() > 0.2
+    assert np.abs(learnt - known)[outside].mean() < 0.02
+
+
+def test_rivers_are_solved_until_their_values_hardly_move():
+    settings = dataclasses.replace(HOLDEM_PRESETS["turn-endgame"], menu="100%, a; cap: 2")
+    play, rng = HoldemSelfPlay(settings), np.random.default_rng(3)
+    turn = make_test_spot(settings)
+    ranges = [Range(rng.random(turn.deck.num_hands), FULL_DECK) for _ in (0, 1)]
+    river = dataclasses.replace(turn, board=(*turn.board, 0), ranges=tuple(ranges))
+    learnt = play._solve(river, 0, rng).value
+    long = HoldemSelfPlay(dataclasses.replace(settings, last_iterations=1_000))._solve(river, 0, rng).value
+    assert np.abs(learnt - long).mean() < 0.01  # of a pot, with 99 of them behind
 
 
 def test_the_same_seed_plays_the_same(examples):

@@ -30,7 +30,7 @@ BABY_TARTANIAN8: Final = Machine(
     title="a blueprint for each seat by regret-based sampling, pure from the flop on",
     sizes={
         "minutes": _specs("100%, a", "50%, 100%, a / 100%, a", 3, (50, 50, 50)),
-        "cpu": _specs("50%, 100%, a / 100%, a", "33%, 66%, 100%, 200%, a / 100%, a", 4, (500, 500, 500)),
+        "cpu": _specs("50%, 100%, a / 100%, a", "33%, 66%, 100%, 200%, a / 100%, a", 4, (250, 250, 500)),
         "paper": _specs("50%, 100%, 200%, a", "25%, 50%, 75%, 100%, 150%, 200%, a", 5, (30_000, 30_000, 30_000)),
     },
     pruning="rbs",

@@ -29,7 +29,7 @@ LIBRATUS: Final = Machine(
     title="blueprint to the flop, then nested Reach-Maxmargin without buckets",
     sizes={
         "minutes": (BlueprintSpec(menu=THIN, buckets=(50, 50, 50)),),
-        "cpu": (BlueprintSpec(menu=WIDE, buckets=(1000, 500, 500)),),
+        "cpu": (BlueprintSpec(menu=WIDE, buckets=(250, 250, 500)),),
         "paper": (BlueprintSpec(menu=FULL, buckets=(60_000, 60_000, 60_000)),),
     },
     pruning="libratus",

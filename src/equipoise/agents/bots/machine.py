@@ -52,7 +52,7 @@ class Machine:
         specs = self.sizes[size]
         if self.is_by_seat != (seat is not None):
             wanted = (
-                f"one for each seat: --seat 0 or --seat {len(specs) - 1}" if self.is_by_seat else "one for all seats"
+                f"one for each seat: `seat` 0 or `seat` {len(specs) - 1}" if self.is_by_seat else "one for all seats"
             )
             raise ConfigError(f"{self.name} has blueprints for {wanted}")
         if seat is not None and not 0 <= seat < len(specs):

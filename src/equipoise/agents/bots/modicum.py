@@ -33,7 +33,7 @@ MODICUM: Final = Machine(
     title="rounds to their end with four ways on behind them, from the turn on the rest of the hand",
     sizes={
         "minutes": (BlueprintSpec(menu=THIN, buckets=(50, 50, 50)),),
-        "cpu": (BlueprintSpec(menu=WIDE, buckets=(500, 500, 500)),),
+        "cpu": (BlueprintSpec(menu=WIDE, buckets=(250, 250, 500)),),
         "paper": (BlueprintSpec(menu=WIDE, buckets=(30_000, 30_000, 30_000)),),
     },
     rounds=RoundSearch(

@@ -4,7 +4,10 @@
 No search: flops are put together by what lies on the table, hands within each cluster of flops have buckets of their
 own, and a hand stays in its cluster to the river. What is played is pure; bets that the blueprint lacks are translated.
 
-Not here: a worker for each cluster. One machine trains all of them.
+A head with the street before the flop and workers with clusters of flops train it, one message each way an iteration
+(`train blueprint tartanian7 --workers N`).
+
+Not here: buckets that are made anew in each cluster.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from equipoise.apps.acpc.lines import LineSocket, LostConnectionError
 from equipoise.apps.acpc.seat import find_holdem
 from equipoise.apps.display import make_console
 from equipoise.apps.output import print_result, write_json
+from equipoise.apps.shared_options import GameParameters, Json, Quiet
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import AgentFailedError, CheckpointError, ConfigError, EquipoiseError, ParseError
@@ -58,9 +59,7 @@ class DealerOptions:
     port: Annotated[int, typer.Option(min=0, max=65535, help="Where players connect; 0: any that is free.")] = 20000
     host: Annotated[str, typer.Option(help="Which address listens; 0.0.0.0 lets other machines in.")] = "127.0.0.1"
     game: Annotated[str | None, typer.Option("--game", "-g", help="What is played (default: holdem).")] = None
-    parameters: Annotated[
-        list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
-    ] = None
+    parameters: GameParameters = None
     definition: Annotated[Path | None, typer.Option(help="A game definition of the competition.", metavar="FILE")] = (
         None
     )
@@ -71,8 +70,8 @@ class DealerOptions:
     names: Annotated[str, typer.Option(help="Of players in the order in which they connect, between commas.")] = ""
     log: Annotated[Path | None, typer.Option(help="Write the competition's log there.", metavar="FILE")] = None
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing --log.")] = False
-    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+    json: Json = False
+    quiet: Quiet = False
 
 
 def dealer(options: DealerOptions) -> None:

@@ -18,6 +18,7 @@ from equipoise.agents.notation import AgentText, describe_agents, limit_seconds
 from equipoise.apps.acpc.lines import LineSocket, LostConnectionError, parse_address
 from equipoise.apps.display import make_console
 from equipoise.apps.output import print_result, write_json
+from equipoise.apps.shared_options import GameParameters, Json, Quiet
 from equipoise.core.errors import AgentFailedError, ConfigError
 from equipoise.core.files import describe_os_error
 from equipoise.evaluation.statistics import describe_estimate, estimate_mean, format_estimate
@@ -56,17 +57,15 @@ class SeatOptions:
     agent: Annotated[str, typer.Argument(help=f"Who plays: {describe_agents()}.")]
     dealer: Annotated[str, typer.Option(help="Where the dealer listens.", metavar="HOST:PORT")]
     game: Annotated[str | None, typer.Option("--game", "-g", help="What is played (default: the agent's game).")] = None
-    parameters: Annotated[
-        list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
-    ] = None
+    parameters: GameParameters = None
     definition: Annotated[Path | None, typer.Option(help="The dealer's game definition.", metavar="FILE")] = None
     seed: Annotated[int, typer.Option(min=0, help="Of the agent.")] = 0
     seconds_per_decision: Annotated[
         float | None, typer.Option(help="The longest that an agent which searches may take.", metavar="S")
     ] = None
     wait: Annotated[float, typer.Option(min=0.0, help="Seconds until the dealer must be there.", metavar="S")] = 10.0
-    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+    json: Json = False
+    quiet: Quiet = False
 
 
 def seat(options: SeatOptions) -> None:

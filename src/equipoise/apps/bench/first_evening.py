@@ -159,15 +159,7 @@ def _time_answer(
         number: the signal.
         after: the word.
     """
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, *words],
-        cwd=here,
-        env=_list_environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        preexec_fn=_hear_signals,  # noqa: PLW1509 - a bench in the background may have them ignored
-    )
+    process = _start(words, here)
     assert process.stderr is not None
     try:
         drained = _drain(process.stderr.fileno(), moment, until=() if after is None else (after,))
@@ -186,6 +178,20 @@ def _time_answer(
 def _list_environment(**own: str) -> dict[str, str]:
     """Returns the environment of a command."""
     return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | own
+
+
+def _start(words: Sequence[str], here: Path, **variables: str) -> subprocess.Popen[bytes]:
+    """Returns a command under way, which hears signals and whose messages can be read."""
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *words],
+        cwd=here,
+        env=_list_environment(**variables),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=_hear_signals,  # noqa: PLW1509 - a bench in the background may have them ignored
+    )
 
 
 def _hear_signals() -> None:
@@ -229,16 +235,7 @@ def _run(words: Sequence[str], here: Path, *, program: str = PROGRAM) -> _Ran:
 def _run_until_it_waits(words: Sequence[str], here: Path) -> _Ran:
     """Returns what a command took that goes on until Ctrl-C, up to its address; its code is 0 if it ended as told."""
     began = time.monotonic()
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, *words, "--port", "0"],
-        cwd=here,
-        env=_list_environment(XDG_DATA_HOME=str(here / "data")),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        preexec_fn=_hear_signals,  # noqa: PLW1509 - a bench in the background may have them ignored
-    )
+    process = _start([*words, "--port", "0"], here, XDG_DATA_HOME=str(here / "data"))
     assert process.stderr is not None
     try:
         _drain(process.stderr.fileno(), PAGE_BAR, until=(ADDRESS,))

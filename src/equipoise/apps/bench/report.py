@@ -18,6 +18,7 @@ from equipoise.apps.bench.holdem import HoldemReport
 from equipoise.apps.bench.loops import TARGET_MBB
 from equipoise.apps.bench.matches import MatchesReport
 from equipoise.apps.bench.page import PageReport
+from equipoise.apps.bench.peers import PeersReport
 from equipoise.apps.bench.responses import ResponsesReport
 from equipoise.apps.bench.search import SearchReport
 from equipoise.apps.bench.tabular import TabularReport
@@ -31,6 +32,7 @@ __all__ = [
     "print_holdem_report",
     "print_matches_report",
     "print_page_report",
+    "print_peers_report",
     "print_responses_report",
     "print_search_report",
     "print_tabular_report",
@@ -196,6 +198,29 @@ def print_holdem_report(report: HoldemReport, console: Console) -> None:
     for threads, rate in report.bandwidth.items():
         console.print(f"a copy on {threads} thread{'s' * (threads > 1)} moves {rate / 1e9:.1f} GB/s, read and written")
     _print_origin(console, f"{report.settings.repeats} measurements of {report.settings.seconds:g} s")
+
+
+def print_peers_report(report: PeersReport, console: Console) -> None:
+    """Prints one line per spot, target and program, and on what it was measured."""
+    settings = report.settings
+    title = f"To a target beside other programs, {settings.threads} thread{'s' * (settings.threads > 1)}"
+    caption = (
+        "CPU s: processor time from a spot to the target, least of the repeats; of other programs with their start; "
+        "reached: exploitability in percent of the pot, as each program says; ratio: of processor time, to ours"
+    )
+    table = _open_table(title, caption, "spot", "target", "program", "CPU s", "s", "reached", "ratio")
+    for row in report.rows:
+        table.add_row(
+            row["spot"],
+            f"{row['target_percent']:g} %",
+            row["program"],
+            _format_figure(row["cpu_seconds"]),
+            _format_figure(row["seconds"]),
+            "-" if row["percent"] is None else f"{row['percent']:.3g} %",
+            "-" if row["ratio"] is None else f"{row['ratio']:.2f}x",
+        )
+    console.print(table)
+    _print_origin(console, f"{settings.repeats} runs in turns", statistic="least")
 
 
 def print_responses_report(report: ResponsesReport, console: Console) -> None:

@@ -15,6 +15,7 @@ from equipoise.agents.notation import AgentText, describe_agents, limit_seconds
 from equipoise.apps.completion import complete_game
 from equipoise.apps.display import make_console
 from equipoise.apps.exit_codes import ExitCode
+from equipoise.apps.shared_options import GameParameters
 from equipoise.apps.signals import exit_code_of_interrupt
 from equipoise.apps.table.players import Announced, Left, Person, Table
 from equipoise.apps.table.views import describe_showdown
@@ -43,9 +44,7 @@ class PlayOptions:
         str | None, typer.Argument(help="What is played (default: the agent's game).", autocompletion=complete_game)
     ] = None
     against: Annotated[str, typer.Option("--against", "-a", help=f"Who plays: {describe_agents()}.", metavar="AGENT")]
-    parameters: Annotated[
-        list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
-    ] = None
+    parameters: GameParameters = None
     hands: Annotated[int | None, typer.Option("--hands", "-n", min=1, help="Stop after so many.")] = None
     seed: Annotated[int | None, typer.Option(min=0, help="Of deals and of the agent (default: another each time).")] = (
         None

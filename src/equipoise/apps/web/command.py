@@ -11,6 +11,7 @@ import time
 import urllib.parse
 import urllib.request
 import webbrowser
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, ClassVar, Final
 
@@ -35,6 +36,7 @@ class ServeOptions:
     """What `equipoise serve` is told."""
 
     sample_commands: ClassVar[tuple[str, ...]] = ("equipoise serve", "equipoise serve out/turn.eq --open")
+    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"workers": ("--jobs",)}
 
     files: Annotated[
         list[Path] | None, typer.Argument(help="Files written by `solve --out`, to list.", show_default=False)
@@ -53,9 +55,10 @@ class ServeOptions:
     token: Annotated[
         str | None, typer.Option(help="What visitors must show (default: a new one if need be).", show_default=False)
     ] = None
-    jobs: Annotated[int, typer.Option(min=1, max=64, help="Jobs at once.")] = 1
+    workers: Annotated[int, typer.Option("--workers", "-w", min=1, max=64, help="Jobs at once.")] = 1
     threads: Annotated[
-        int | None, typer.Option(min=1, help="Of a job (default: as many as help).", show_default=False)
+        int | None,
+        typer.Option("--threads", "-t", min=1, help="Of a job (default: as many as help).", show_default=False),
     ] = None
     memory: Annotated[
         float | None,
@@ -75,7 +78,7 @@ def serve(options: ServeOptions) -> None:
         host=options.host,
         port=options.port,
         token=options.token or (None if is_loopback else secrets.token_urlsafe(16)),
-        num_workers=options.jobs,
+        num_workers=options.workers,
         threads=options.threads,
         job_bytes=None if options.memory is None else int(options.memory * 1e9),
     )

@@ -102,8 +102,8 @@ def _solve_flop(
     cards = {"flop": [format_card(card) for card in board], "texture": name_texture(board)}
     empty: dict[str, Any] = {"ids": [], "names": [], "player": None, "frequency": [], "ev": None, "equity": None}
     try:
-        changes = {name: value for name, value in {**spec.request, **limits.totals}.items() if value is not None}
-        run = solve_on_board(file, board, RunRequest(**changes), reporter, is_interrupted=controls.is_interrupted)
+        request = RunRequest.restore({**spec.request, **limits.totals})
+        run = solve_on_board(file, board, request, reporter, is_interrupted=controls.is_interrupted)
         if controls.is_interrupted():
             return None
         summary = summarize_decision(run, spec.line)

@@ -101,7 +101,7 @@ def _solve_spot(
             422, f"{num_bytes / 1e9:.3g} GB needed, a job may take {most / 1e9:.3g} GB", code="too_large", field="menu"
         )
     if settings.threads is not None:
-        request["threads"] = settings.threads
+        request["num_threads"] = settings.threads
     spec = JobSpec(kind=SOLVE, title=file.name, spot=format_spot(file), request=request, origin=origin)
     return spec, num_bytes
 

@@ -289,8 +289,7 @@ def _begin_from(run: SpotRun, path: str, request: RunRequest, reporter: Reporter
 
 def make_request(asked: Mapping[str, Any], totals: Mapping[str, Any]) -> RunRequest:
     """Returns what is asked of a run, limits that were set later in place of its own; refuses what cannot be."""
-    changes = {**asked, **totals}
-    return RunRequest(**{name: value for name, value in changes.items() if value is not None})
+    return RunRequest.restore({**asked, **totals})
 
 
 if __name__ == "__main__":

@@ -11,11 +11,13 @@ name in every deck, so that arrays and texts of different decks never mean diffe
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Any, Final
 
 from equipoise.core.checks import check_text
 from equipoise.core.errors import ConfigError, ParseError
+from equipoise.core.formatting import show_given
 
 __all__ = [
     "DECKS",
@@ -27,6 +29,7 @@ __all__ = [
     "card_rank",
     "card_suit",
     "check_board",
+    "check_deck",
     "format_board",
     "format_card",
     "format_deck",
@@ -117,6 +120,7 @@ def parse_card(text: str, deck: Deck = FULL_DECK) -> int:
     (50, 0)
     """
     check_text("card", text)
+    check_deck(deck)
     cleaned = text.strip()
     if len(cleaned) != 2 or cleaned[0].upper() not in RANKS or cleaned[1].lower() not in SUITS:
         raise ParseError(f"a card is a rank of {RANKS} and a suit of {SUITS}, as in Ah, got {text!r}")
@@ -146,6 +150,7 @@ def parse_board(text: str, deck: Deck = FULL_DECK) -> tuple[int, ...]:
     True
     """
     check_text("board", text)
+    check_deck(deck)
     letters = "".join(text.replace(",", " ").split())
     if len(letters) % 2:
         raise ParseError(f"a board is a row of cards of two letters each, as in Ks7h2d, got {text!r}")
@@ -168,7 +173,11 @@ def format_board(board: Iterable[int]) -> str:
 
 def check_board(board: Iterable[int], deck: Deck = FULL_DECK) -> None:
     """Raises `ConfigError` unless a board has 0, 3, 4 or 5 different cards of the deck."""
-    cards = tuple(board)
+    check_deck(deck)
+    try:
+        cards = tuple(map(operator.index, board))
+    except TypeError:
+        raise ConfigError(f"board must be cards as parse_board('Ks7h2d') gives them, got {show_given(board)}") from None
     foreign = [card for card in cards if card not in deck]
     if foreign:
         name = format_card(foreign[0])
@@ -182,6 +191,18 @@ def check_board(board: Iterable[int], deck: Deck = FULL_DECK) -> None:
         raise ConfigError(f"two hands and a board need 9 cards, the deck has {deck.num_cards}")
 
 
+def check_deck(deck: Any) -> None:
+    """Raises `ConfigError` unless a deck is given, as is soon forgotten where its name would do.
+
+    >>> check_deck("short")
+    Traceback (most recent call last):
+        ...
+    equipoise.core.errors.ConfigError: deck must be a Deck as parse_deck('short') gives it, got 'short'
+    """
+    if not isinstance(deck, Deck):
+        raise ConfigError(f"deck must be a Deck as parse_deck('short') gives it, got {show_given(deck)}")
+
+
 def parse_deck(text: str) -> Deck:
     """Returns a deck by its name in `DECKS` or from `RANKS/SUITS`.
 
@@ -190,6 +211,7 @@ def parse_deck(text: str) -> Deck:
     >>> parse_deck("TJQKA/hs").num_cards, parse_deck("short").num_cards
     (10, 36)
     """
+    check_text("deck", text)
     cleaned = text.strip()
     if cleaned.lower() in DECKS:
         return DECKS[cleaned.lower()]

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.core.formatting import brief_repr
+from equipoise.core.formatting import brief_repr, show_given
 from equipoise.games.holdem.cards import FULL_DECK, Deck, check_board, parse_board
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.isomorphism import canonical_sets, find_symmetries, hand_permutation
@@ -96,8 +96,11 @@ def compute_equity(
         board: the cards dealt, or their text.
         deck: the cards in play; ranges given as objects must be of this deck.
     """
+    check_board(() if isinstance(board, str) else board, deck)
     dealt = parse_board(board, deck) if isinstance(board, str) else tuple(int(card) for card in board)
-    check_board(dealt, deck)
+    for held in (first, second):
+        if not isinstance(held, Range | str):
+            raise ConfigError(f"a range is a text such as 'AA, KQs', or parse_range of one, got {show_given(held)}")
     ranges = [parse_range(held, deck) if isinstance(held, str) else held for held in (first, second)]
     if any(held.deck != deck for held in ranges):
         raise ConfigError("both ranges must be of the deck given")

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from equipoise.core.checks import check_text
 from equipoise.core.errors import ConfigError, ParseError
 from equipoise.core.formatting import brief_repr
-from equipoise.games.holdem.cards import FULL_DECK, NUM_CARDS, RANKS, Deck, format_card, parse_card
+from equipoise.games.holdem.cards import FULL_DECK, NUM_CARDS, RANKS, Deck, check_deck, format_card, parse_card
 
 __all__ = ["Hands", "card_mask", "format_hand", "hands_of", "parse_hand"]
 
@@ -128,6 +128,7 @@ def parse_hand(text: str, deck: Deck = FULL_DECK) -> int:
     True
     """
     check_text("hand", text)
+    check_deck(deck)
     letters = "".join(text.split())
     if len(letters) != 4:
         raise ParseError(f"hole cards are two cards, as in AhKs, got {text!r}")

@@ -30,7 +30,7 @@ from equipoise.core.checks import check_text
 from equipoise.core.errors import ConfigError, ParseError
 from equipoise.core.formatting import shorten_text
 from equipoise.core.markup import html_line, join_html, svg_grid
-from equipoise.games.holdem.cards import FULL_DECK, Deck, format_board, format_deck
+from equipoise.games.holdem.cards import FULL_DECK, Deck, check_deck, format_board, format_deck
 from equipoise.games.holdem.hands import Hands, format_hand, hands_of, parse_hand
 
 __all__ = ["Range", "check_ranges", "format_range", "parse_range"]
@@ -164,6 +164,7 @@ def parse_range(text: str, deck: Deck = FULL_DECK) -> Range:
     23.2
     """
     check_text("range", text)
+    check_deck(deck)
     tidy = re.sub(r"\s*([-:@])\s*", r"\1", text)
     tokens = [token for token in re.split(r"[\s,]+", tidy) if token]
     if not tokens:

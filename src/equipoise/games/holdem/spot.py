@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.core.checks import check_number
 from equipoise.core.errors import ConfigError, EquipoiseError, ParseError
 from equipoise.core.formatting import show_given
 from equipoise.core.markup import html_line, join_html
@@ -25,6 +26,7 @@ from equipoise.games.holdem.cards import (
     SUITS,
     Deck,
     check_board,
+    check_deck,
     format_board,
     parse_board,
 )
@@ -40,6 +42,14 @@ ENDGAME_FIELDS: Final = ("-round", "-board", "-pot", "-reach")
 ENDGAME_STACK: Final = 20_000  # chips of each player before the hand
 ENDGAME_BOARD_SIZES: Final = {"3": 4, "4": 5}  # cards on the board by round
 ENDGAME_SUITS: Final = "shdc"
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _is_row(value: object) -> bool:
+    return isinstance(value, Sequence) and all(map(_is_whole, value))
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +109,22 @@ class HoldemSpot:
             raise ConfigError(f"board must be cards as parse_board('Ks7h2d') gives them, got {show_given(self.board)}")
         if not isinstance(self.ranges, Sequence) or not all(isinstance(held, Range) for held in self.ranges):
             raise ConfigError(f"ranges must be two as parse_range('AA, KQs') gives them, got {show_given(self.ranges)}")
-        if not isinstance(self.stacks, Sequence):
+        if not _is_row(self.stacks):
             raise ConfigError(f"stacks must be two numbers of chips, got {show_given(self.stacks)}")
+        for name in ("bet_sizes", "max_raises"):
+            if not isinstance(getattr(self, name), tuple) or not _is_row(getattr(self, name)):
+                raise ConfigError(f"{name} must be a tuple of whole numbers, got {show_given(getattr(self, name))}")
+        for name in ("pot", "big_blind", "small_blind", "ante"):
+            is_left_out = name == "small_blind" and self.small_blind is None
+            if not is_left_out and not _is_whole(getattr(self, name)):
+                raise ConfigError(f"{name} must be a whole number of chips, got {show_given(getattr(self, name))}")
+        check_number("rake_rate", self.rake_rate)
+        check_number("rake_cap", self.rake_cap)
+        if not isinstance(self.menu, Menu):
+            raise ConfigError(f"menu must be a Menu as parse_menu('50%, a') gives it, got {show_given(self.menu)}")
+        if not isinstance(self.last_street, Street):
+            raise ConfigError(f"last_street must be a Street such as Street.RIVER, got {show_given(self.last_street)}")
+        check_deck(self.deck)
 
     def __repr__(self) -> str:
         first, second = (int(np.count_nonzero(self.live_weights(player))) for player in (0, 1))

@@ -130,7 +130,7 @@ def parse_spot_table(table: Mapping[str, Any], *, folder: Path | None = None) ->
     """Returns the spot that the table of a TOML text describes, see `parse_spot`."""
     if "boards" in table:
         raise ParseError(
-            "boards = ... asks for many boards, which `equipoise report SPOT.toml --run DIR` solves one by one; write "
+            "boards = ... asks for many boards, which `equipoise report` solves one by one; write "
             "board = 'Ks7h2d' for a single one"
         )
     fields = {field.name for field in dataclasses.fields(SpotFile)} - {"spot", "chooses_menu"}

@@ -7,14 +7,17 @@ Strengths are 1 to 7,462, higher is better, equal if the pot is split; 0 marks h
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.games.holdem.cards import FULL_DECK, Deck, format_board, format_card, parse_card
+from equipoise.core.formatting import show_given
+from equipoise.games.holdem.cards import FULL_DECK, Deck, check_deck, format_board, format_card, parse_card
 from equipoise.games.holdem.hands import hands_of
+from equipoise.kernels.calls import check_integer
 from equipoise.kernels.handeval import NUM_STRENGTHS, HandCategory, HandKernel
 
 __all__ = ["HandCategory", "evaluate_boards", "evaluate_hand", "hand_kernel", "strength_category"]
@@ -36,11 +39,15 @@ def evaluate_hand(cards: str | Iterable[int], deck: Deck = FULL_DECK) -> int:
     >>> evaluate_hand("AhKh QhJhTh 2c2d") > evaluate_hand("AcAdAhAs KsKd2c")
     True
     """
+    check_deck(deck)
     if isinstance(cards, str):
         letters = "".join(cards.replace(",", " ").split())
         numbers = [parse_card(letters[i : i + 2], deck) for i in range(0, len(letters), 2)]
     else:
-        numbers = [int(card) for card in cards]
+        try:
+            numbers = [operator.index(card) for card in cards]
+        except TypeError:
+            raise ConfigError(f"a hand is cards, or a text such as 'AhKh Qh', got {show_given(cards)}") from None
     if not 5 <= len(numbers) <= 7:
         raise ConfigError(f"a hand to evaluate has 5, 6 or 7 cards, got {len(numbers)}")
     if len(set(numbers)) != len(numbers):
@@ -61,7 +68,15 @@ def evaluate_boards(boards: npt.ArrayLike, deck: Deck = FULL_DECK) -> npt.NDArra
     >>> bool(strengths[parse_hand("KhKd")] > strengths[parse_hand("AhAd")])
     True
     """
-    return hand_kernel(deck).evaluate_boards(np.ascontiguousarray(boards, np.uint8), hands_of(deck).cards)
+    check_deck(deck)
+    try:
+        rows = np.ascontiguousarray(boards, np.uint8)
+    except (TypeError, ValueError, OverflowError):
+        given = show_given(boards)
+        raise ConfigError(f"boards must be rows of cards as parse_board('Ks7h2d') gives them, got {given}") from None
+    if rows.ndim != 2:
+        raise ConfigError(f"boards must be rows of cards, got {show_given(boards)}")
+    return hand_kernel(deck).evaluate_boards(rows, hands_of(deck).cards)
 
 
 def strength_category(strength: int, deck: Deck = FULL_DECK) -> HandCategory:
@@ -70,6 +85,8 @@ def strength_category(strength: int, deck: Deck = FULL_DECK) -> HandCategory:
     >>> strength_category(evaluate_hand("AhKhQhJhTh")).name
     'STRAIGHT_FLUSH'
     """
+    check_integer("a strength", strength, 0)
     if not 1 <= strength < NUM_STRENGTHS:
         raise ConfigError(f"a strength is 1 to {NUM_STRENGTHS - 1}, got {strength}")
+    check_deck(deck)
     return HandCategory(int(hand_kernel(deck).categories[strength]))

@@ -36,6 +36,7 @@ TILE: Final = 8  # hands that a sweep takes at a time, and terminals of a pack
 MAX_ACTIONS: Final = 64  # at one decision
 MAX_PIECES: Final = 24  # in which a team adds up what the root's children are worth
 HAND_BYTES: Final = 18  # of a hand in the arrays over hands
+END_BYTES: Final = 32  # of an end of a street in a sweep's list of those that count: slots, scales, rake
 
 
 class StreetFields(NamedTuple):
@@ -196,7 +197,11 @@ class HoldemShape(StreetShape):
             else:
                 total += whole + (0 if fields.is_last else flats) * (num_threads - 1)
         slots = max(fields.num_lines + max(fields.num_cells) for fields in streets)
-        return item_bytes * (total + 3 * TILE * slots * num_threads)
+        ends = sum(TILE * (fields.flat_packs * fields.is_last + fields.fold_packs) for fields in streets[1:])
+        lines = sum(fields.num_lines for fields in streets[1:])
+        # by player, of iterations and of evaluations
+        lists = 2 * 2 * (END_BYTES * ends + lines) * num_threads
+        return item_bytes * (total + 3 * TILE * slots * num_threads) + lists
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

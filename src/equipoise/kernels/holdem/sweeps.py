@@ -43,6 +43,7 @@ from equipoise.kernels.vector import (
 )
 
 __all__ = [
+    "QUICK_TYPES",
     "HoldemKernel",
     "HoldemLocks",
     "HoldemTables",
@@ -61,6 +62,9 @@ AVERAGE_TYPES: Final[dict[np.dtype[Any], np.dtype[Any]]] = {  # of averages by t
     np.dtype(np.float64): np.dtype(np.float64),
     np.dtype(np.int16): np.dtype(np.uint16),
 }
+
+
+QUICK_TYPES: Final = (np.dtype(np.float32), np.dtype(np.uint16))  # of tables that are evaluated in float32 on demand
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -387,16 +391,19 @@ class HoldemKernel(VectorKernel):
         root_reach: Reaches | None = None,
         frontier: Frontier | HoldemLeaves | None = None,
         num_threads: int = 1,
+        is_quick: bool = False,
     ) -> tuple[FloatArray, FloatArray]:
         """Returns `[H]` each player's counterfactual values at the root, in double whatever the table's dtype.
 
         Hands are in the order of the root's rows, without padding; leaves are those that the kernel was bound with. See
-        `VectorKernel.values`.
+        `VectorKernel.values`. If it has to be quick, everything is computed in float32, where tables are not float64.
         """
         self._check_sums(strategy)
         check_num_threads(num_threads)
         values = np.empty(self.arrays.num_rows(0, 0)), np.empty(self.arrays.num_rows(0, 1))
-        evaluate = getattr(_native, f"holdem_evaluate_{strategy.dtype}")
+        is_quick = is_quick and strategy.dtype in QUICK_TYPES
+        evaluate = getattr(_native, f"holdem_evaluate_{'quickly_' if is_quick else ''}{strategy.dtype}")
+        pause = self._pauses.quick_evaluation if is_quick else self._pauses.evaluation
         leaves, bound_frontier = self._bound_leaves
         hooks = self._bind_hooks(Hooks(root_reach=root_reach, frontier=frontier))
         # buffers of a frontier serve one call at a time; everything else is read alone
@@ -412,9 +419,9 @@ class HoldemKernel(VectorKernel):
                 frontier=bound_frontier,
                 first_out=values[0],
                 second_out=values[1],
-                pause=self._pauses.evaluation,
+                pause=pause,
             )
-        self._pauses.evaluation.stop(0)
+        pause.stop(0)
         check_finished(is_done, "the evaluation")
         root = self.arrays.board(0)
         return values[0][: root.num_hands_0], values[1][: root.num_hands_1]

@@ -86,7 +86,7 @@ class RebelRun:
             trained, form = form, form.with_limit(parse_horizon(horizon))
             net = bind_elsewhere(self.net, trained, form)
         guide = bind_guide(form, self.policy, self.settings)
-        return BeliefSearcher(form, recipe or self.settings.test, lanes=self.settings.lanes, net=net, guide=guide)
+        return BeliefSearcher(form, recipe or self.settings.test, net=net, guide=guide)
 
 
 def check_same_settings(folder: RunFolder, game: Game[Any], settings: RebelSettings) -> None:

@@ -55,7 +55,7 @@ class BeliefSearcher:
         game: BeliefGame,
         recipe: SearchRecipe,
         *,
-        lanes: int = 16,
+        lanes: int = LANES[-1],
         net: BeliefNetKernel | None = None,
         guide: PolicyGuide | None = None,
     ) -> None:
@@ -64,7 +64,7 @@ class BeliefSearcher:
         Args:
             game: what is played.
             recipe: how subgames are solved.
-            lanes: beliefs that are solved at a time.
+            lanes: beliefs that are solved at a time; what is found does not depend on it.
             net: values leaves.
             guide: proposes what searches begin with; uniform strategies if None.
         """

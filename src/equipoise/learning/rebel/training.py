@@ -156,7 +156,7 @@ class RebelTrainer(CycleTrainer):
     def test_searcher(self) -> BeliefSearcher:
         """Returns how the averaged weights play when they are tested."""
         net, guide = bind_belief_net(self.stored()), bind_guide(self.game, self.stored_policy(), self.settings)
-        return BeliefSearcher(self.game, self.settings.test, lanes=self.settings.lanes, net=net, guide=guide)
+        return BeliefSearcher(self.game, self.settings.test, net=net, guide=guide)
 
     def _play_state(self) -> dict[str, npt.NDArray[Any]]:
         kept = {} if self.policies is None else self.policies.state()

@@ -99,7 +99,7 @@ class ValueChain:
         place = self.weights_of(name)
         if not place.exists():
             raise ConfigError(
-                f"the {name} network is needed first, and {place} is missing: train it with --street {name}"
+                f"the {name} network is needed first, and {place} is missing: train it with `street` {name}"
             )
         return NetFile.at(place)
 

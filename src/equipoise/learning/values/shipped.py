@@ -29,7 +29,7 @@ def load_leduc(name: str, *, nets: str | Path = "") -> StoredNet:
     path = Path(nets or LEDUC_NETS) / f"{name}.safetensors"
     if not path.exists():
         raise ConfigError(
-            f"there is no {name} network in {path.parent}: equipoise train values --preset leduc makes one"
+            f"there is no {name} network in {path.parent}: `equipoise train values` makes one, preset leduc"
         )
     return StoredNet.load(path)
 

@@ -22,7 +22,7 @@ from equipoise.kernels.holdem.sampling import (
 from equipoise.kernels.holdem.sweeps import HoldemKernel
 from equipoise.kernels.sampling import Scheme
 from equipoise.solvers.best_response import Evaluation, evaluate
-from equipoise.solvers.mccfr import MCCFRConfig, SampledRun
+from equipoise.solvers.mccfr import MCCFRConfig, SampledRun, check_plain
 from equipoise.solvers.sampled_pruning import prune_betting
 from equipoise.trees.holdem.tree import HoldemTree, make_end
 
@@ -137,6 +137,7 @@ class HoldemMCCFRSolver(SampledRun[HoldemSamplingTables]):
             raise ConfigError(
                 f"baselines are for history trees, got {config.baselines.key} baselines on a hold'em tree"
             )
+        check_plain(config, "a hold'em tree")
         if config.scheme is Scheme.EXTERNAL:
             _check_deals(tree)
         betting = lay_out_betting(tree)

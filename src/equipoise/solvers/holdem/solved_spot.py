@@ -254,8 +254,7 @@ class SolvedSpot(SolutionFile):
             if not np.array_equal(self.reader.read(LAYOUT_PREFIX + name), expected):
                 raise CheckpointError(
                     f"{self.path} keeps its tables in another order (layout.{name}) than this version of Equipoise: "
-                    f"version {self.config.equipoise_version} wrote it. Solve it again: `equipoise solve SPOT.toml "
-                    f"--out {self.path} --overwrite`"
+                    f"version {self.config.equipoise_version} wrote it; solve the spot again"
                 )
         if self.reader.size_of(STRATEGY) != tree.arrays.num_cells:
             raise CheckpointError(

@@ -52,9 +52,9 @@ class HabitsConfiguration:
 def measure(configuration: HabitsConfiguration) -> Iterator[Step]:
     """Yields the frequencies of players, then agreement and frequencies of each blueprint."""
     if not configuration.data:
-        raise ConfigError("study pluribus-habits needs --data DIR, the directory of the hands of Pluribus")
+        raise ConfigError("study pluribus-habits needs `data` DIR, the directory of the hands of Pluribus")
     if not all(configuration.blueprints):
-        raise ConfigError("study pluribus-habits needs -p blueprints=FILE[,FILE...], six-player blueprints")
+        raise ConfigError("study pluribus-habits needs the parameter blueprints=FILE[,FILE...], six-player blueprints")
     found = read_phh(Path(configuration.data) / FILE)
     hands = list(itertools.islice(found, configuration.hands or None))
     yield Step(fraction=0.1, text=f"{len(hands):,} hands", points=tuple(_habits_of_players(hands)))

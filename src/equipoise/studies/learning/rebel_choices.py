@@ -99,9 +99,9 @@ class RebelChoicesConfiguration:
 
     game: str = "liars_dice(dice=1,faces=4)"
     preset: str = "small"
-    examples: int = 50_000
+    examples: int = 5_000
     test_rule: str = "lcfr"  # of choices that name no other: by DCFR a single network's figure is a matter of luck
-    playthroughs: int = 128
+    playthroughs: int = 64
     seeds: int = 1
     choices: tuple[str, ...] = QUICK
     tests: tuple[str, ...] = tuple(TESTS)

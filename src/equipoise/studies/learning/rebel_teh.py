@@ -87,8 +87,8 @@ class TurnEndgameConfiguration:
     marks: tuple[int, ...] = (8, 16, 32, 64, 128, 256)  # iterations in each of which both players are updated
     few_board: str = "JhTsQsKh"  # where values are learnt
     few_deck: str = "tiny"
-    examples: int = 12_000  # of each training; 0: none
-    playthroughs: int = 64
+    examples: int = 3_000  # of each training; 0: none
+    playthroughs: int = 32
     runs: str = ""  # folder of trainings of turn endgames on 52 cards, named as their curves are to be; none: no folder
     perfect: int = 0  # iterations by which every end of the turn is solved beside them, which takes long; 0: none
 

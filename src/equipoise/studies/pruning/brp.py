@@ -17,6 +17,7 @@ from equipoise.studies.pruning.pruned_curves import (
     GAMES,
     LEDUC,
     LEDUC_5,
+    REGRETS,
     UPDATES,
     PrunedConfiguration,
     Variant,
@@ -38,6 +39,7 @@ PLUS: Final = "cfr+"
 RULES: Final[dict[str, Rule]] = {RM: CFR(), RM_PLUS: CFRPlus(gamma=0.0), PLUS: CFRPlus(gamma=1.0)}
 MARKS: Final = (1000, 3000, 10_000, 100_000)
 LARGE: Final = 0.1  # C of the statements about Leduc-5
+TESTED: Final = 0.01  # the least C of which the thesis shows curves
 PATIENT: Final = 25.0  # iterations, the threshold of the thesis for RBP: fewer nodes, less memory freed
 
 
@@ -45,7 +47,7 @@ PATIENT: Final = 25.0  # iterations, the threshold of the thesis for RBP: fewer 
 class BRPConfiguration(PrunedConfiguration):
     """Pruned runs, and the constants C: averages below C / sqrt(T) are dropped."""
 
-    constants: tuple[float, ...] = (0.0, 0.01, 0.1)
+    constants: tuple[float, ...] = (0.0, 0.001, 0.01, 0.1)
 
     @property
     def variants(self) -> tuple[Variant, ...]:
@@ -97,7 +99,7 @@ def _statements(configuration: BRPConfiguration) -> Iterator[Statement]:
             text="space drops quickly to about half",
             source=SECTION,
             game=LEDUC,
-            quantity=Quantity.BYTES,
+            quantity=Quantity.REGRETS,
             above=brp(rule, constant),
             most=0.6,
         )
@@ -106,7 +108,7 @@ def _statements(configuration: BRPConfiguration) -> Iterator[Statement]:
             text="a threshold of 0.1 reduces space by about a factor of 7",
             source=SECTION,
             game=LEDUC_5,
-            quantity=Quantity.BYTES,
+            quantity=Quantity.REGRETS,
             above=brp(rule, LARGE),
             most=0.19,
         )
@@ -130,6 +132,17 @@ def _statements(configuration: BRPConfiguration) -> Iterator[Statement]:
             below=brp(RM, low),
             least=1.0,
         )
+        for constant in (value for value in configuration.constants if 0 < value < TESTED):
+            yield Statement(
+                text=f"below {TESTED:g} the speed of convergence is essentially that of {TESTED:g}",
+                source=SECTION,
+                game=game,
+                quantity=Quantity.LEVEL,
+                above=brp(RM, constant),
+                below=brp(RM, TESTED),
+                least=1 / 1.1,
+                most=1.1,
+            )
         yield Statement(
             text="BRP keeps the convergence of CFR in iterations",
             source="section 3.5.1",
@@ -202,8 +215,9 @@ def conclude(configuration: BRPConfiguration, measured: Measured) -> Conclusion:
     """Returns the curves at the marks, and a verdict on each statement of the text."""
     notes = (
         *CONVENTIONS,
-        "Column 'memory': bytes of the tables that are allocated, as a share of those before the first iteration. The "
-        "thesis counts regrets and sums of strategies; ours also hold what pruning itself keeps.",
+        "Space is judged by regrets R(I,a) that are followed, as a share of all: of actions neither pruned nor "
+        "below one that is (column 'regrets'). Column 'memory' has the bytes that are allocated, as a share of those "
+        "before the first iteration: they also hold averages and what pruning itself keeps.",
         "Curves of CFR+ show the lowest exploitability so far, as in the thesis. BRP is not run with linear averages, "
         "which the thesis found to do badly.",
         "A factor that the text calls 'about n' is confirmed from three quarters of n on.",
@@ -217,13 +231,13 @@ def conclude(configuration: BRPConfiguration, measured: Measured) -> Conclusion:
 
 def _falling_claims(configuration: BRPConfiguration, measured: Measured) -> Iterator[Claim]:
     for updates in configuration.updates:
-        points = measured.panels().get(panel_name(LEDUC_5, updates, BYTES), {}).get(brp(RM, LARGE), [])
+        points = measured.panels().get(panel_name(LEDUC_5, updates, REGRETS), {}).get(brp(RM, LARGE), [])
         end = configuration.horizons.get(LEDUC_5, 0)
         late = [y for t, y in points if t >= end / 2]
         is_done = bool(points) and points[-1][0] == end
         yield Claim(
-            statement=f"{LEDUC_5}: the reduction appears to continue (memory lower at the end than half way; {updates} "
-            "updates)",
+            statement=f"{LEDUC_5}: the reduction appears to continue (fewer regrets at the end than half way; "
+            f"{updates} updates)",
             source=SECTION,
             verdict=judge(late[-1] < late[0] if is_done else None),
             ours=f"{late[0]:.3g}, then {late[-1]:.3g}" if is_done else "nothing",
@@ -246,7 +260,7 @@ BRP: Final = Study(
         panel_name(title, updates, quantity)
         for title, _ in GAMES.values()
         for updates in UPDATES
-        for quantity in (AT_NODES, AT_ITERATIONS, BYTES)
+        for quantity in (AT_NODES, AT_ITERATIONS, BYTES, REGRETS)
     ),
     own_labels=label_pruned_axes,
 )

@@ -24,12 +24,14 @@ __all__ = [
     "ALTERNATING",
     "AT_ITERATIONS",
     "AT_NODES",
+    "AT_WALKED",
     "BYTES",
     "CONVENTIONS",
     "COST",
     "GAMES",
     "LEDUC",
     "LEDUC_5",
+    "REGRETS",
     "SIMULTANEOUS",
     "UPDATES",
     "PrunedConfiguration",
@@ -50,14 +52,18 @@ ALTERNATING: Final = "alternating"
 UPDATES: Final = (SIMULTANEOUS, ALTERNATING)
 
 AT_NODES: Final = "exploitability against nodes"
+AT_WALKED: Final = "exploitability against nodes of walks alone"
 AT_ITERATIONS: Final = "exploitability against iterations"
 COST: Final = "nodes per iteration"
 BYTES: Final = "memory"
+REGRETS: Final = "regrets"
 LABELS: Final[Mapping[str, PanelLabels]] = {
     AT_NODES: PanelLabels("nodes touched", "total exploitability (chips per game)"),
+    AT_WALKED: PanelLabels("nodes touched by walks", "total exploitability (chips per game)"),
     AT_ITERATIONS: PanelLabels("iterations", "total exploitability (chips per game)"),
     COST: PanelLabels("iterations", "nodes touched per iteration"),
     BYTES: PanelLabels("iterations", "bytes in use, share of the first", is_log_y=False),
+    REGRETS: PanelLabels("iterations", "regrets that are followed, share of all", is_log_y=False),
 }
 
 CONVENTIONS: Final = (
@@ -91,6 +97,10 @@ class PrunedConfiguration:
         """Returns the iterations by the game's title."""
         return {GAMES[name][0]: count for name, count in zip(self.games, self.iterations, strict=True)}
 
+    def horizon_of(self, game: str, variant: Variant) -> int:
+        """Returns the iterations of a variant in a game, by its title."""
+        return self.horizons[game]
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
@@ -102,6 +112,7 @@ class Variant:
     beside: str = ""  # curve without what this one adds
     is_best_so_far: bool = False  # the lowest exploitability so far is drawn, as the thesis does with linear averages
     games: tuple[str, ...] = (LEDUC, LEDUC_5)  # titles of those in which it runs
+    updates: tuple[str, ...] = UPDATES  # under which it runs
 
     def start(self, tree: HistoryTree, updates: str) -> CFRSolver[HistoryTree] | PrunedSolver:
         """Returns a run; one that prunes nothing is the solver that does not know how to."""
@@ -139,12 +150,12 @@ def measure_pruned_curves(
     runs = [
         (game, updates, variant)
         for game, updates, variant in itertools.product(trees, configuration.updates, variants)
-        if game in variant.games
+        if game in variant.games and updates in variant.updates
     ]
     # a sweep's time is not that of its nodes: what is looked up, updated and evaluated counts as well
-    costs = [trees[game].actor.size * configuration.horizons[game] for game, _, _ in runs]
+    costs = [trees[game].actor.size * configuration.horizon_of(game, variant) for game, _, variant in runs]
     for index, (game, updates, variant) in enumerate(runs):
-        horizon = configuration.horizons[game]
+        horizon = configuration.horizon_of(game, variant)
         for t, points in _measure_run(variant, trees[game], game, updates, evaluation_grid(horizon, marks)):
             done = sum(costs[:index]) + costs[index] * t / horizon
             is_last = index == len(runs) - 1 and t == horizon
@@ -171,8 +182,11 @@ def _measure_run(
             AT_ITERATIONS: (t, drawn),
             COST: (t, (solver.nodes_touched - nodes) / (t - before)),
         }
+        if isinstance(solver, PrunedSolver) and solver.pruning.walks_once:
+            places[AT_WALKED] = (solver.nodes_touched - solver.statistics().overhead_nodes, drawn)
         if isinstance(solver, PrunedSolver) and solver.pruning.kind is PruningKind.BEST_RESPONSE:
             places[BYTES] = (t, solver.bytes_in_use / solver.first_bytes)
+            places[REGRETS] = (t, solver.count_regrets() / (tree.size.num_sequences - tree.num_players))
         yield (
             t,
             tuple(
@@ -203,16 +217,16 @@ def tabulate_curves(
 ) -> Iterator[dict[str, str | int | float | None]]:
     """Yields a row a curve and mark: what it costs, what it gives, and that beside the curve it is compared with."""
     panels = measured.panels()
-    for (game, horizon), updates in itertools.product(configuration.horizons.items(), configuration.updates):
-        costs, levels, memory = (
-            panels.get(panel_name(game, updates, quantity), {}) for quantity in (AT_NODES, AT_ITERATIONS, BYTES)
-        )
+    for game, updates in itertools.product(configuration.horizons, configuration.updates):
+        quantities = (AT_NODES, AT_ITERATIONS, BYTES, REGRETS)
+        costs, levels, memory, regrets = (panels.get(panel_name(game, updates, one), {}) for one in quantities)
         # both panels have the same points in the same order
         nodes = {
             name: dict(zip([t for t, _ in levels[name]], [count for count, _ in points], strict=True))
             for name, points in costs.items()
         }
-        for variant, mark in itertools.product(variants, sorted({*marks, horizon})):
+        rows = ((variant, mark) for variant in variants for mark in {*marks, configuration.horizon_of(game, variant)})
+        for variant, mark in sorted(rows, key=lambda row: (variants.index(row[0]), row[1])):
             count = nodes.get(variant.name, {}).get(mark)
             if count is None:
                 continue
@@ -226,4 +240,5 @@ def tabulate_curves(
                 "nodes": count,
                 "beside": other / count if other else None,
                 "memory": dict(memory.get(variant.name, [])).get(mark),
+                "regrets": dict(regrets.get(variant.name, [])).get(mark),
             }

@@ -187,7 +187,7 @@ BUCKETED_HOLDEM: Final = Study(
     x_label="iterations of public chance sampling",
     y_label="gain of a response (mbb/g)",
     sizes={
-        Size.QUICK: BucketedConfiguration(marks=(30, 100, 300), learnt=300, measured=200),
+        Size.QUICK: BucketedConfiguration(marks=(30, 100), learnt=200, measured=150),
         Size.FULL: BucketedConfiguration(),
     },
     measure=measure,

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Single iterations of searches in hold'em: drawn, read off sums of averages, followed, and begun with proposals."""
+"""Searches of a round of hold'em: their leaves by method, single iterations of them, drawn, followed, begun anew."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any, Final
 
@@ -12,8 +13,12 @@ import numpy.typing as npt
 from equipoise.games.holdem.betting import Street, pot
 from equipoise.games.holdem.cards import FULL_DECK
 from equipoise.games.holdem.hands import hands_of
+from equipoise.kernels.frontier import BeliefBatch, LeafValues
 from equipoise.learning.rebel.holdem.nets import HandsGuide, Layer
+from equipoise.learning.rebel.settings import BeliefMethod
 from equipoise.learning.values.configuration import NetStage
+from equipoise.search.holdem.leaves import bind_lines
+from equipoise.search.leaves import LeafEvaluator
 from equipoise.search.random_iteration import iteration_chances
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import Rule, tabulate_discounts
@@ -23,12 +28,15 @@ __all__ = [
     "BOARD",
     "LEAST_MASS",
     "NUM_HANDS",
+    "AveragedLeaves",
     "IterationSums",
     "begin_with_proposals",
+    "count_weight",
     "describe_decision",
     "draw_holdem_iterations",
     "normalize",
     "push_reaches",
+    "spread_iterations",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -47,15 +55,108 @@ def draw_holdem_iterations(
     return rng.choice(iterations, count, p=chances / chances.sum()) + 1
 
 
+def spread_iterations(
+    rule: Rule, iterations: int, count: int, rng: np.random.Generator, *, first: int = 1
+) -> npt.NDArray[np.int64]:
+    """Returns as many iterations, ascending, at equal distances in the average from one point that is drawn.
+
+    Each is met as often as it counts in the average, and hardly more or less often than that in any one list.
+    """
+    chances = iteration_chances(rule, iterations)
+    chances[: first - 1] = 0.0
+    ends = np.cumsum(chances) / chances.sum()
+    points = (np.arange(count) + rng.random()) / count
+    return np.minimum(np.searchsorted(ends, points, side="right"), iterations - 1) + 1
+
+
+def count_weight(rule: Rule, iterations: int) -> float:
+    """Returns what strategies of so many iterations weigh in the sums of averages."""
+    total = 0.0
+    for decay, weight in tabulate_discounts(rule, 1, iterations)[:, 2:4].tolist():
+        total = total * decay + weight
+    return total
+
+
+class AveragedLeaves:
+    """Leaves asked about the beliefs of averages so far, valued for the present strategies: `LeafEvaluator`.
+
+    The reach of averages at a leaf is the mean of reaches, each iteration weighed as the rule weighs its strategies.
+
+    Paper: Brown 2020, PhD thesis, section 5.3.9.
+    Symbols: avg^t -> what `evaluate` has added up; v^t -> what it returns.
+    Departs from the paper: any weights in place of equal ones.
+    Checked by: tests/learning/rebel/test_holdem_methods.py.
+    """
+
+    def __init__(self, inner: LeafEvaluator, rule: Rule, *, is_modified: bool) -> None:
+        """Begins before the first iteration of a search, in which both players are updated at once.
+
+        Args:
+            inner: is asked.
+            rule: of the search.
+            is_modified: whether values are extrapolated from two averages; if not, those for averages are scaled to
+                the present reach of the other player.
+        """
+        self.inner, self.rule, self.is_modified = inner, rule, is_modified
+        self.iteration = 0
+        self._reach: tuple[FloatArray, ...] = ()
+        self._found: tuple[FloatArray, ...] = ()
+
+    def evaluate(self, batch: BeliefBatch) -> LeafValues:
+        """Returns the values of one more iteration."""
+        self.iteration += 1
+        decay, weight = tabulate_discounts(self.rule, self.iteration, 1)[0, 2:4].tolist()
+        before = self._reach or tuple(np.zeros(own.shape) for own in batch.reach)
+        first, second = (decay * old + weight * own for old, own in zip(before, batch.reach, strict=True))
+        self._reach = first, second
+        found = tuple(own.copy() for own in self.inner.evaluate(dataclasses.replace(batch, reach=(first, second))).cfv)
+        if self.is_modified:
+            old_found = self._found or tuple(np.zeros(own.shape) for own in found)
+            out = tuple((own - decay * old) / weight for own, old in zip(found, old_found, strict=True))
+            self._found = found
+        else:
+            out = tuple(own * self._scale(batch, player) for player, own in enumerate(found))
+        return LeafValues((out[0], out[1]))
+
+    def _scale(self, batch: BeliefBatch, player: int) -> FloatArray:
+        """Returns `[B, H]` the other's present mass over that of the sums, 0 where nobody was met so far."""
+        present, added = (
+            np.array([joint.mass(player, own) for joint, own in zip(batch.joint, reach, strict=True)])
+            for reach in (batch.reach[1 - player], self._reach[1 - player])
+        )
+        out = np.zeros(present.shape)
+        np.divide(present, added, out=out, where=added > LEAST_MASS)
+        return np.maximum(out, 0.0)
+
+
 class IterationSums:
     """A run whose single iterations are wanted: what an iteration adds to the sums of the averages, in proportion.
 
     Hold'em trees do not store the strategies of an iteration.
     """
 
-    def __init__(self, solver: CFRSolver[HoldemTree]) -> None:
+    def __init__(self, solver: CFRSolver[HoldemTree], method: BeliefMethod = BeliefMethod.CFR_D) -> None:
         """Begins before the first iteration."""
-        self.solver = solver
+        self.solver, self.method = solver, method
+
+    @classmethod
+    def of_round(cls, tree: HoldemTree, rule: Rule, ends: LeafEvaluator | None, method: BeliefMethod) -> IterationSums:
+        """Returns a search of one round whose root's values are averaged.
+
+        Args:
+            tree: of that round alone.
+            rule: of the search.
+            ends: what lines that leave it are worth; None where none do.
+            method: which beliefs these are asked about.
+        """
+        if ends is None:
+            return cls(CFRSolver(tree, rule, dtype=np.float64, watched=(0,)), method)
+        if method is not BeliefMethod.CFR_D:
+            ends = AveragedLeaves(ends, rule, is_modified=method is BeliefMethod.MODIFIED_CFR_AVG)
+        frontier = bind_lines(tree, (), ends)
+        alternates = method.is_alternating
+        solver = CFRSolver(tree, rule, dtype=np.float64, frontier=frontier, watched=(0,), is_alternating=alternates)
+        return cls(solver, method)
 
     def at(self, iteration: int) -> FloatArray:
         """Returns `[C]` own reach times strategies of an iteration that has not been run yet."""
@@ -66,6 +167,16 @@ class IterationSums:
         decay, weight = tabulate_discounts(solver.rule, iteration, 1)[0, 2:4]
         out: FloatArray = np.maximum((solver.average_sums - decay * before) / weight, 0.0)
         return out
+
+    def average(self, iteration: int) -> FloatArray:
+        """Returns `[C]` own reach times strategies of the average up to an iteration."""
+        self.solver.iterate(iteration - self.solver.iteration)
+        sums: FloatArray = np.array(self.solver.average_sums, np.float64)
+        return sums / count_weight(self.solver.rule, iteration)
+
+    def believed(self, iteration: int) -> FloatArray:
+        """Returns `[C]` what is played where an iteration is drawn, and believed: it, or the average up to it."""
+        return self.at(iteration) if self.method is BeliefMethod.CFR_D else self.average(iteration)
 
 
 def push_reaches(
@@ -106,9 +217,7 @@ def begin_with_proposals(solver: CFRSolver[HoldemTree], guide: HandsGuide, itera
     """
     tree, rule = solver.tree, solver.rule
     root = normalize(tree.spot.live_weights(0)), normalize(tree.spot.live_weights(1))
-    discounts, total = tabulate_discounts(rule, 1, iterations), 0.0
-    for decay, weight in discounts[:, 2:4].tolist():
-        total = total * decay + weight
+    total = count_weight(rule, iterations)
     reached = {0: root}
     for node in tree.betting.nodes:
         if node.index not in reached or node.index not in tree.decisions:

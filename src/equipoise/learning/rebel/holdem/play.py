@@ -36,10 +36,10 @@ from equipoise.learning.rebel.holdem.iterations import (
 )
 from equipoise.learning.rebel.holdem.nets import LEVELS, NUM_TOLD, Layer, LayerNets
 from equipoise.learning.rebel.holdem.settings import BIG_BLIND, HoldemRebelSettings
-from equipoise.learning.rebel.settings import BeliefSource
+from equipoise.learning.rebel.settings import BeliefMethod, BeliefSource
 from equipoise.learning.values.configuration import NetStage
 from equipoise.search.holdem.equity_leaves import EquityLeaves
-from equipoise.search.holdem.leaves import AfterDeal, HoldemState, bind_lines, trace_line
+from equipoise.search.holdem.leaves import AfterDeal, HoldemState, trace_line
 from equipoise.search.leaves import LeafEvaluator
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rule_notation import parse_rule
@@ -55,6 +55,7 @@ __all__ = [
 
 FloatArray = npt.NDArray[np.float64]
 
+LEAST_HELD: Final = 1e-9  # of the likeliest hand: as likely as the least likely one that a search knows
 LEAST_LEARNT: Final = 1e-6  # of either player, with which a strategy is learnt from
 KEPT_DRAWS: Final = 64  # leaves of one search before the flop that is met again
 
@@ -298,12 +299,11 @@ class HoldemSelfPlay:
     def _solve(self, spot: HoldemSpot, num_leaves: int, rng: np.random.Generator) -> _Solved:
         """Returns what a search of one round finds, and as many leaves as play comes to in so many draws."""
         is_last = Street(spot.betting_rules.first_street) is Street.RIVER
-        tree = _plant(spot)
-        frontier = None
+        tree, ends = _plant(spot), None
         if not is_last:
             assert self.nets is not None, "networks were given"
-            frontier = bind_lines(tree, (), self.nets.at(Layer(Street(spot.betting_rules.first_street), NetStage.END)))
-        run = IterationSums(CFRSolver(tree, self.rule, dtype=np.float64, frontier=frontier, watched=(0,)))
+            ends = self.nets.at(Layer(Street(spot.betting_rules.first_street), NetStage.END))
+        run = IterationSums.of_round(tree, self.rule, ends, self.settings.method)
         first_drawn = 1
         if self.nets is not None and self.nets.guide is not None:
             first_drawn = 1 + self.settings.warm_start
@@ -312,8 +312,11 @@ class HoldemSelfPlay:
         if not is_last and num_leaves:
             drawn = self._draw_iterations(num_leaves, first_drawn, rng)
             for iteration, count in zip(*np.unique(drawn, return_counts=True), strict=True):
-                leaves += self._draw_leaves(tree, run.at(int(iteration)), int(count), rng)
-        run.solver.iterate(self.iterations - run.solver.iteration)
+                played = run.at(int(iteration))
+                believed = played if self.settings.method is BeliefMethod.CFR_D else run.average(int(iteration))
+                leaves += self._draw_leaves(tree, played, believed, int(count), rng)
+        iterations = self.settings.last_iterations if is_last else self.iterations
+        run.solver.iterate(iterations - run.solver.iteration)
         if self.settings.warm_start:
             self._strategies += self._collect_strategies(run.solver, rng)
         value = np.zeros((2, NUM_HANDS))
@@ -345,11 +348,16 @@ class HoldemSelfPlay:
                 "policy": kept
             }
 
-    def _draw_leaves(self, tree: HoldemTree, sums: FloatArray, count: int, rng: np.random.Generator) -> Iterator[_Leaf]:
-        """Yields the round's ends that hands come to which are played by one iteration, one player exploring."""
+    def _draw_leaves(
+        self, tree: HoldemTree, sums: FloatArray, held_for: FloatArray, count: int, rng: np.random.Generator
+    ) -> Iterator[_Leaf]:
+        """Yields the round's ends that hands come to which are played by one iteration, one player exploring.
+
+        Beliefs there are those of what both are held to play, `held_for`.
+        """
         joint = CardRemoval(FULL_DECK, tuple(tree.spot.board))
         root = normalize(tree.spot.live_weights(0)), normalize(tree.spot.live_weights(1))
-        believed = push_reaches(tree, sums, root)
+        believed = push_reaches(tree, held_for, root)
         lines = tree.leaving_nodes()
         total = float(root[0] @ joint.mass(0, root[1]))
         for _ in range(count):
@@ -407,10 +415,12 @@ def _plant(spot: HoldemSpot) -> HoldemTree:
 
 
 def _spot_after(spot: HoldemSpot, leaf: _Leaf, board: tuple[int, ...]) -> HoldemSpot:
-    """Returns the start of the next round."""
+    """Returns the start of the next round, where every hand that the board leaves has a value, believed in or not.
+
+    A spot has no hands without weight, and what is asked about a round's start knows all of them.
+    """
     held = ~hands_of(FULL_DECK).blocked(board)
-    weights = [own * held for own in leaf.ranges]
-    first, second = (Range(own / own.max() if own.any() else held.astype(np.float64), FULL_DECK) for own in weights)
+    first, second = (Range(_hold_all(own * held, held), FULL_DECK) for own in leaf.ranges)
     return HoldemSpot(
         board=board,
         pot=pot(leaf.state),
@@ -420,6 +430,14 @@ def _spot_after(spot: HoldemSpot, leaf: _Leaf, board: tuple[int, ...]) -> Holdem
         big_blind=spot.big_blind,
         deck=FULL_DECK,
     )
+
+
+def _hold_all(own: FloatArray, held: npt.NDArray[np.bool_]) -> FloatArray:
+    """Returns weights up to 1 of a range, with a little for every hand that can be held."""
+    if not own.any():
+        return held.astype(np.float64)
+    weights: FloatArray = np.where(held, np.maximum(own / own.max(), LEAST_HELD), 0.0)
+    return weights
 
 
 def _draw_beliefs(board: tuple[int, ...], rng: np.random.Generator) -> FloatArray:

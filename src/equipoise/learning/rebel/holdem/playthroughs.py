@@ -2,8 +2,9 @@
 """How exploitable play by random iterations is in turn endgames: playthroughs of both rounds, averaged by own reach.
 
 The turn is searched once, and every playthrough draws an iteration of that search; rivers behind each of its lines are
-solved for the beliefs of that iteration, to the end of the hand, and one iteration of these is played. Who responds
-meets the average of the playthroughs, exactly.
+solved for the beliefs of that iteration, to the end of the hand. Whoever draws iterations of these plays their average
+as far as others can tell, for nothing is solved below: so it is the average that is added. Who responds meets the
+average of the playthroughs, exactly.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.learning.rebel.holdem.iterations import (
     IterationSums,
     begin_with_proposals,
-    draw_holdem_iterations,
     push_reaches,
+    spread_iterations,
 )
 from equipoise.learning.rebel.holdem.nets import HandsGuide
 from equipoise.learning.rebel.holdem.settings import BIG_BLIND, HoldemRebelSettings
-from equipoise.search.holdem.leaves import HoldemRest, HoldemState, bind_lines, trace_line
+from equipoise.search.holdem.leaves import HoldemRest, HoldemState, trace_line
 from equipoise.search.leaves import LeafEvaluator, LeafPart
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver
@@ -99,14 +100,14 @@ class _Rivers:
         self.places = [(np.concatenate(own), np.concatenate(other)) for own, other in self.cells]
         self.solver: CFRSolver[HoldemTree] | None = None
 
-    def play(self, settings: HoldemRebelSettings, reach: tuple[FloatArray, FloatArray], iteration: int) -> FloatArray:
-        """Returns `[C]` own reach times strategies of one iteration of solving the rivers for some beliefs."""
+    def play(self, settings: HoldemRebelSettings, reach: tuple[FloatArray, FloatArray]) -> FloatArray:
+        """Returns `[C]` own reach times strategies, over all iterations of solving the rivers for some beliefs."""
         if self.solver is None:
             self.solver = CFRSolver(self.tree, parse_rule(settings.rule), kernel=self.part.kernel)
         first, second = (np.maximum(own, 1e-9 * own.max()) for own in self.part.to_rows(reach))
         self.solver.root_reach = first, second
         self.solver.reset()
-        return IterationSums(self.solver).at(iteration)
+        return IterationSums(self.solver).average(settings.test_iterations)
 
 
 def measure_turn_endgame(
@@ -122,8 +123,9 @@ def measure_turn_endgame(
     """Returns how exploitable play by random iterations is, over so many playthroughs.
 
     Paper: Brown 2020, PhD thesis, sections 5.3.4 and 5.3.5, Figure 5.9.
-    Departs from the paper: rivers of a playthrough share the number of the iteration that they play.
-    Checked by: tests/learning/rebel/test_holdem.py.
+    Departs from the paper: iterations of the turn are drawn at equal distances, those of rivers not at all: what is
+        added is the mean over their draws.
+    Checked by: tests/learning/rebel/test_holdem.py, tests/learning/rebel/test_holdem_methods.py.
 
     Args:
         settings: of the training, or of the test alone.
@@ -138,7 +140,7 @@ def measure_turn_endgame(
     whole = plan_holdem_tree(spot, merges_suits=False).build()
     turn = plan_first_street(spot, betting=whole.betting).build()
     rule = parse_rule(settings.rule)
-    run = IterationSums(CFRSolver(turn, rule, dtype=np.float64, frontier=bind_lines(turn, (), ends)))
+    run = IterationSums.of_round(turn, rule, ends, settings.method)
     first = 1
     if guide is not None:
         first = 1 + settings.warm_start
@@ -147,44 +149,41 @@ def measure_turn_endgame(
     lines = [line for line in whole.leaving_nodes() if whole.betting.nodes[line].children]
     rivers = {line: _Rivers(rest, whole, line) for line in lines if min(whole.betting.nodes[line].state.stacks) > 0}
     sums = np.zeros(whole.arrays.num_cells)
-    drawn = np.sort(draw_holdem_iterations(rule, settings.test_iterations, count, rng, first=first))
-    done, played = 0, np.zeros(0)
-    for place, iteration in enumerate(drawn.tolist()):
+    drawn = spread_iterations(rule, settings.test_iterations, count, rng, first=first)
+    done = 0
+    for iteration, times in zip(*(part.tolist() for part in np.unique(drawn, return_counts=True)), strict=True):
         if is_interrupted() and done:
             break
-        if iteration > run.solver.iteration:
-            played = run.at(iteration)
-        _add_playthrough(settings, whole, turn, played, rivers, sums, rng)
-        done += 1
+        _add_playthroughs(settings, whole, turn, run.believed(iteration), rivers, sums, times)
+        done += times
         if on_progress is not None:
-            on_progress((place + 1) / count)
+            on_progress(done / count)
     found = evaluate(whole, sums.astype(np.float32))
     return HoldemPlayed(exploitability=found.exploitability, playthroughs=done)
 
 
-def _add_playthrough(
+def _add_playthroughs(
     settings: HoldemRebelSettings,
     whole: HoldemTree,
     turn: HoldemTree,
     played: FloatArray,
     rivers: dict[int, _Rivers],
     sums: FloatArray,
-    rng: np.random.Generator,
+    times: int,
 ) -> None:
-    """Adds what one playthrough plays, by own reach."""
+    """Adds what so many playthroughs of one draw play, by own reach."""
     for node in turn.decisions:
-        sums[whole.cells(0, node)] += played[turn.cells(0, node)]
+        sums[whole.cells(0, node)] += times * played[turn.cells(0, node)]
     first, second = (whole.spot.live_weights(player) for player in (0, 1))
     reached = push_reaches(turn, played, (np.array(first), np.array(second)))
-    iterations = draw_holdem_iterations(parse_rule(settings.rule), settings.test_iterations, len(rivers), rng)
-    for (line, river), iteration in zip(rivers.items(), iterations.tolist(), strict=True):
+    for line, river in rivers.items():
         is_there = [own.sum() > LEAST_MASS for own in reached[line]]
         if not any(is_there):
             continue
         held = zip(reached[line], (first, second), is_there, strict=True)
         beliefs = tuple(own if there else np.array(anybody) for own, anybody, there in held)
-        found = river.play(settings, (beliefs[0], beliefs[1]), iteration)
+        found = river.play(settings, (beliefs[0], beliefs[1]))
         for player in (0, 1):
             if is_there[player]:
                 inner, outer = river.places[player]
-                sums[outer] += found[inner]
+                sums[outer] += times * found[inner]

@@ -14,7 +14,7 @@ from equipoise.games.holdem.cards import parse_board
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.parameters import parse_value
 from equipoise.kernels.calls import check_integer
-from equipoise.learning.rebel.settings import BeliefSource, read_fields
+from equipoise.learning.rebel.settings import BeliefMethod, BeliefSource, read_fields
 from equipoise.solvers.rule_notation import parse_rule
 
 __all__ = [
@@ -32,6 +32,12 @@ class NetForm(enum.StrEnum):
 
     CURVES = "curves"  # one each, that reads hands by their strength; not before the flop
     ONE = "one"  # one for all layers, that sees every hand for itself, as in the thesis
+
+
+COUNTS: Final = (  # settings that are at least 1
+    *("iterations", "late_iterations", "last_iterations", "test_iterations", "leaves", "hidden", "layers"),
+    *("examples", "cycle", "capacity", "batch", "checks", "check_playthroughs", "playthroughs", "test_stack"),
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +62,15 @@ class HoldemRebelSettings:
     nets: NetForm = NetForm.CURVES
     has_all_in_table: bool = True  # whether hands are shown down at once where nobody has chips left
     beliefs: BeliefSource = BeliefSource.SELF_PLAY
+    method: BeliefMethod = BeliefMethod.CFR_D  # or one of CFR-AVG: which beliefs ends of a round are asked about
     rule: str = "lcfr"
     iterations: int = 64  # of each search of self-play, in each of which both players are updated
     late_iterations: int = 128  # once the networks know something
     late_from: float = 0.5  # share of examples from which on
-    test_iterations: int = 128
+    last_iterations: int = (
+        256  # of rivers, which ask no network: after 64 values are 3 % of the pot off, after 256 0.9 %
+    )
+    test_iterations: int = 128  # of either round
     exploration: float = 0.25  # share of uniform play of one player
     uniform_draws: float = 0.5  # share of iterations drawn alike
     leaves: int = 16  # that are drawn from each search of the first street
@@ -92,9 +102,7 @@ class HoldemRebelSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("iterations", "late_iterations", "test_iterations", "leaves", "hidden", "layers", "examples"):
-            check_integer(name, getattr(self, name), 1, 1 << 30)
-        for name in ("cycle", "capacity", "batch", "checks", "check_playthroughs", "playthroughs", "test_stack"):
+        for name in COUNTS:
             check_integer(name, getattr(self, name), 1, 1 << 30)
         check_integer("deals", self.deals, 0)
         check_integer("seed", self.seed, 0, 1 << 40)
@@ -123,7 +131,14 @@ class HoldemRebelSettings:
         check_integer("policies", self.policies, 1)
         if self.warm_start and self.nets is not NetForm.ONE:
             raise ConfigError("a network of policies sees every hand for itself: nets must be `one`")
+        self._check_method()
         self._check_street()
+
+    def _check_method(self) -> None:
+        if self.method is BeliefMethod.FP:
+            raise ConfigError("hold'em is searched by cfr-d, cfr-avg or modified-cfr-avg, got fp")
+        if self.method is not BeliefMethod.CFR_D and self.warm_start:
+            raise ConfigError(f"searches that begin with proposals are of cfr-d: warm_start must be 0 by {self.method}")
 
     def _check_street(self) -> None:
         names = [street.name.lower() for street in Street][:-1]
@@ -164,14 +179,31 @@ class HoldemRebelSettings:
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Self:
         """Returns what `as_dict` gave."""
-        return read_fields(cls, fields, {"nets": NetForm, "beliefs": BeliefSource}, "a training in hold'em")
+        return read_fields(
+            cls, fields, {"nets": NetForm, "beliefs": BeliefSource, "method": BeliefMethod}, "a training in hold'em"
+        )
 
 
 BIG_BLIND: Final = 100  # chips
 MOST_ACTIONS: Final = 9  # of a decision
 
 HOLDEM_PRESETS: Final[Mapping[str, HoldemRebelSettings]] = {
-    "turn-endgame": HoldemRebelSettings(board="3s7hTdKs", most_pot=2_000),
+    # four minutes of a core: small batches, for a training of few examples needs many steps
+    "turn-endgame": HoldemRebelSettings(
+        board="3s7hTdKs",
+        most_pot=2_000,
+        iterations=32,
+        late_iterations=64,
+        test_iterations=64,
+        leaves=8,
+        cells=16,
+        hidden=64,
+        examples=6_000,
+        reuse=16.0,
+        batch=16,
+        rate=4e-3,
+        playthroughs=16,
+    ),
     # the thesis's hold'em, for larger machines: epochs of 2,560,000 examples, twelve million remembered
     "holdem": HoldemRebelSettings(
         first="preflop",
