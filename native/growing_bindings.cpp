@@ -12,28 +12,39 @@ namespace {
 
 using Flags = Array<const std::uint8_t>;
 
-// A copy of part of a table, which may move when the tree grows.
-nb::object copy_cells(const std::vector<double>& from, std::int64_t first, std::int64_t size, MutableDoubles out) {
-  if (static_cast<std::int64_t>(out.size()) != size) throw nb::value_error("the array has another size than the cells");
-  std::copy_n(from.begin() + first, size, out.data());
-  return nb::none();
-}
-
-const std::vector<double>& find_table(const GrowingArena& arena, const std::string& name) {
-  if (name == "regret") return arena.regret;
-  if (name == "average") return arena.average;
-  if (name == "strategy") return arena.strategy;
-  if (name == "action_value") return arena.action_value;
-  if (name == "visits") return arena.visits;
-  if (name == "prior") return arena.prior;
+const std::vector<double>& find_table(const GrowingSide& side, const std::string& name) {
+  if (name == "regret") return side.regret;
+  if (name == "average") return side.average;
+  if (name == "strategy") return side.strategy;
+  if (name == "action_value") return side.cfv;
+  if (name == "visits") return side.visits;
+  if (name == "prior") return side.prior;
   throw nb::key_error(name.c_str());
 }
 
-const std::vector<double>& find_block(const GrowingArena& arena, const std::string& name, int player) {
-  if (name == "reach") return arena.reach[player];
-  if (name == "value") return arena.value[player];
-  if (name == "value_sum") return arena.value_sum[player];
-  throw nb::key_error(name.c_str());
+// Copies a decision's table, an action of a private state after the other.
+void read_table(const GrowingArena& arena, const std::string& name, int number, MutableDoubles out) {
+  const GrowingNode& node = arena.all_nodes()[number];
+  const std::vector<double>& from = find_table(arena.side[node.actor], name);
+  if (static_cast<std::int64_t>(out.size()) != static_cast<std::int64_t>(node.count[node.actor]) * node.num_actions) {
+    throw nb::value_error("the array has another size than the table");
+  }
+  double* to = out.data();
+  for (int i = 0; i < node.count[node.actor]; ++i) {
+    for (int a = 0; a < node.num_actions; ++a) *to++ = from[arena.cell(node, i, a)];
+  }
+}
+
+// Copies what a player's private states have: reaches, and at nodes that are watched values.
+void read_block(const GrowingArena& arena, const std::string& name, int player, int number, MutableDoubles out) {
+  const GrowingNode& node = arena.all_nodes()[number];
+  const GrowingSide& side = arena.side[player];
+  if (static_cast<int>(out.size()) != node.count[player]) throw nb::value_error("the array has another size than the block");
+  if (name == "reach") return arena.copy_cells(number, player, side.reach, out.data());
+  if (node.sum[player] == kNowhere) throw nb::value_error("the values of this node are not watched");
+  if (name == "value") return arena.copy_cells(number, player, side.cfv, out.data());
+  if (name != "value_sum") throw nb::key_error(name.c_str());
+  std::copy_n(side.value_sum.begin() + node.sum[player], node.count[player], out.data());
 }
 
 // Sizes [E, 2] are entries of each player; places [K, 3] source, action and target, edge by edge, player 0 first.
@@ -179,7 +190,8 @@ void bind_runs(nb::module_& module) {
             new (self) GrowingRun(arena, book, net, budget, view_rows(rows), start, words(random), num_queries,
                                   words(query_random));
           },
-          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
+          // the arena's nodes point into the book
+          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<2, 3>(),
           nb::arg("arena"), nb::arg("book"), nb::arg("net"), nb::arg("numbers"), nb::arg("weights"), nb::kw_only(),
           nb::arg("rows"), nb::arg("start"), nb::arg("random"), nb::arg("num_queries"), nb::arg("query_random"))
       .def("set_gate",
@@ -195,7 +207,8 @@ void bind_runs(nb::module_& module) {
       .def("query_page", [](const GrowingRun& run, int index) { return run.queries[index].page; })
       .def("query_reach", [](const GrowingRun& run, int index, int player, MutableDoubles out) {
         const auto& from = run.queries[index].reach[player];
-        copy_cells(from, 0, static_cast<std::int64_t>(from.size()), out);
+        if (out.size() != from.size()) throw nb::value_error("the array has another size than the reaches");
+        std::copy(from.begin(), from.end(), out.data());
       });
 }
 
@@ -211,7 +224,8 @@ void bind_growing(nb::module_& module) {
            })
       .def("add_node",
            [](GrowingArena& arena, int actor, int first, int second, Doubles joint, Doubles payoff) {
-             return arena.add_node(actor, first, second, joint.data(), payoff.data());
+             return arena.add_node(actor, first, second, arena.keep(joint.data(), joint.size()),
+                                   arena.keep(payoff.data(), payoff.size()));
            },
            nb::arg("actor"), nb::arg("first"), nb::arg("second"), nb::kw_only(), nb::arg("joint"),
            nb::arg("payoff"))
@@ -222,23 +236,26 @@ void bind_growing(nb::module_& module) {
       .def("set_unit", &GrowingArena::set_unit)
       .def("set_reach",
            [](GrowingArena& arena, int player, Doubles reach) {
-             std::copy_n(reach.data(), reach.size(), arena.reach[player].begin());
+             std::copy_n(reach.data(), reach.size(), arena.side[player].reach.begin());
            })
+      .def("set_focus", [](GrowingArena& arena, int node, int watched) {
+        arena.set_focus(node, static_cast<Watched>(watched));
+      })
       .def("descend",
            [](GrowingArena& arena, MutableDoubles first, MutableDoubles second) {
              nb::gil_scoped_release release;
-             arena.descend();
-             arena.gather(first.data(), static_cast<std::int64_t>(first.shape(1)), second.data(),
-                          static_cast<std::int64_t>(second.shape(1)));
+             for (int player = 0; player < 2; ++player) arena.descend(player);
+             arena.gather(0, first.data(), static_cast<std::int64_t>(first.shape(1)));
+             arena.gather(1, second.data(), static_cast<std::int64_t>(second.shape(1)));
            },
            nb::kw_only(), nb::arg("first"), nb::arg("second"))
       .def("ascend",
            [](GrowingArena& arena, Doubles first, Doubles second, Doubles discount, bool updates_first,
               bool updates_second) {
              nb::gil_scoped_release release;
-             arena.ascend(first.data(), static_cast<std::int64_t>(first.shape(1)), second.data(),
-                          static_cast<std::int64_t>(second.shape(1)), *view_rows(discount), updates_first,
-                          updates_second);
+             const Discount& row = *view_rows(discount);
+             if (updates_first) arena.ascend(0, first.data(), static_cast<std::int64_t>(first.shape(1)), row);
+             if (updates_second) arena.ascend(1, second.data(), static_cast<std::int64_t>(second.shape(1)), row);
            },
            nb::kw_only(), nb::arg("first"), nb::arg("second"), nb::arg("discount"), nb::arg("updates_first"),
            nb::arg("updates_second"))
@@ -277,17 +294,10 @@ void bind_growing(nb::module_& module) {
       .def("leaves", [](const GrowingArena& arena) { return arena.all_leaves(); })
       .def("value_weight", [](const GrowingArena& arena, int node,
                               int player) { return arena.all_nodes()[node].weight[player]; })
-      .def("read_table",
-           [](const GrowingArena& arena, const std::string& name, int number, MutableDoubles out) {
-             const GrowingNode& node = arena.all_nodes()[number];
-             const std::int64_t size = static_cast<std::int64_t>(node.count[node.actor]) * node.num_actions;
-             return copy_cells(find_table(arena, name), node.table, size, out);
-           })
-      .def("read_block", [](const GrowingArena& arena, const std::string& name, int player, int number,
-                            MutableDoubles out) {
-        const GrowingNode& node = arena.all_nodes()[number];
-        return copy_cells(find_block(arena, name, player), node.block[player], node.count[player], out);
-      });
+      .def("is_watched",
+           [](const GrowingArena& arena, int node) { return arena.all_nodes()[node].sum[0] != kNowhere; })
+      .def("read_table", &read_table)
+      .def("read_block", &read_block);
 }
 
 }  // namespace equipoise

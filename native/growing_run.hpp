@@ -108,7 +108,7 @@ class GrowingRun {
   int num_seen_ = 0;  // nodes that were looked at for points
   std::vector<float> first_, second_, packed_, said_, logits_;
   std::vector<const float*> starts_;
-  std::vector<double> mass_, value_[2];
+  std::vector<double> mass_, value_[2], room_[2];
   const float* hidden_ = nullptr;  // [rows of the last batch, stride] what the trunk says
   double num_drawn_ = 0.0;
 
@@ -119,15 +119,12 @@ class GrowingRun {
     value_points();
     ++num_sweeps;
     const Discount& discount = rows_[num_sweeps - 1];
-    const int num_passes = budget_.is_alternating ? 2 : 1;
-    for (int pass = 0; pass < num_passes; ++pass) {
-      const bool updates[2] = {!budget_.is_alternating || pass == 0, !budget_.is_alternating || pass == 1};
-      arena_.descend();
-      ask(arena_.all_leaves());
-      arena_.ascend(value_[0].data(), stride(0), value_[1].data(), stride(1), discount, updates[0], updates[1]);
-      if (gate_player_ != kNowhere && updates[gate_player_]) {
-        arena_.enter(gate_, gate_player_, discount, num_sweeps);
-      }
+    for (int player = 0; player < 2; ++player) arena_.descend(player);
+    for (int player = 0; player < 2; ++player) {
+      if (player == 0 || budget_.is_alternating) ask(arena_.all_leaves());
+      arena_.ascend(player, value_[player].data(), stride(player), discount);
+      if (gate_player_ == player) arena_.enter(gate_, player, discount, num_sweeps);
+      if (player == 0 && budget_.is_alternating) arena_.descend(0);
     }
   }
 
@@ -136,9 +133,7 @@ class GrowingRun {
   // Fills `value_` with what leaves are worth.
   void ask(const std::vector<int>& leaves) {
     const auto count = static_cast<std::int64_t>(leaves.size());
-    run_net(leaves, [&](int node, int player) {
-      return arena_.reach[player].data() + arena_.all_nodes()[node].block[player];
-    });
+    run_net(leaves, [&](int node, int player) { return arena_.reach_at(node, player, room_[player]); });
     row_of_.assign(arena_.all_nodes().size(), kNowhere);
     for (std::int64_t row = 0; row < count; ++row) row_of_[leaves[row]] = static_cast<int>(row);
     draw_queries(leaves);
@@ -203,8 +198,8 @@ class GrowingRun {
       const GrowingNode& node = arena_.all_nodes()[leaf];
       query.page = node.page;
       for (int player = 0; player < 2; ++player) {
-        const double* const from = arena_.reach[player].data() + node.block[player];
-        query.reach[player].assign(from, from + node.count[player]);
+        query.reach[player].resize(static_cast<std::size_t>(node.count[player]));
+        arena_.copy_cells(leaf, player, arena_.side[player].reach, query.reach[player].data());
       }
     }
   }
@@ -262,9 +257,9 @@ class GrowingRun {
   }
 
   // The best actions by prior, enough for every private state.
-  std::vector<int> choose_first(int node, const GrowingPage& page, const std::vector<double>& prior) const {
+  std::vector<int> choose_first(int node, const GrowingPage& page, const std::vector<double>& prior) {
     const int rows = page.count[page.actor], columns = page.num_actions;
-    const double* const reach = arena_.reach[page.actor].data() + arena_.all_nodes()[node].block[page.actor];
+    const double* const reach = arena_.reach_at(node, page.actor, room_[page.actor]);
     std::vector<double> weight(static_cast<std::size_t>(columns), 0.0);
     for (int own = 0; own < rows; ++own) {
       for (int a = 0; a < columns; ++a) weight[a] += reach[own] * prior[static_cast<std::size_t>(own) * columns + a];

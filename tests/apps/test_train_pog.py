@@ -69,8 +69,10 @@ def test_a_finished_training_goes_on_by_measuring_again(trained, tmp_path):
 
 def test_its_agent_plays_and_is_measured(trained):
     folder, _ = trained
-    agent = AgentText(f"pog:{folder},s=20,c=2,alternating=true,share=0.5,seed=3")(parse_game("kuhn"))
+    agent = AgentText(f"pog:{folder},s=20,c=2,k=1,alternating=true,share=0.5,seed=3")(parse_game("kuhn"))
     assert isinstance(agent, ContinualAgent)
+    growth = agent.search.growth
+    assert (growth.simulations, growth.per_sweep, growth.first_children, growth.is_alternating) == (20, 2, 1, True)
     played = run("match", f"pog:{folder}", "uniform", "-n", "20", "--quiet", "--json")
     assert played.exit_code == 0, played.output
     measured = run("evaluate", f"pog:{folder}", "--json", "--quiet")
@@ -125,6 +127,7 @@ def test_bad_trainings_are_refused_in_one_line(trained, arguments, message):
         ("pog:nowhere", "there is no run 'nowhere'"),
         ("pog:{folder},speed=3", "speed"),
         ("pog:{folder},s=many", "many"),
+        ("pog:{folder},k=-1", "children of a leaf must be at least 0, got -1"),
     ],
 )
 def test_bad_agents_are_refused_in_one_line(trained, agent, message):

@@ -28,7 +28,7 @@ class GrowingTwin:
         positive = np.where(is_played, np.maximum(self.regret.setdefault(path, np.zeros(legal.shape)), 0), 0)
         total = positive.sum(axis=1, keepdims=True)
         uniform = is_played / is_played.sum(axis=1, keepdims=True)
-        return is_played, np.where(total > 0, positive / np.where(total > 0, total, 1), uniform)
+        return is_played, np.where(total > 0, positive * (1 / np.where(total > 0, total, 1)), uniform)
 
     def _visit(self, paths, path, state, reach, t, updated):
         actor = self.game.actor(state)

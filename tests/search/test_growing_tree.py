@@ -7,10 +7,11 @@ import pytest
 from equipoise.agents.continual import ContinualAgent
 from equipoise.core.errors import ConfigError
 from equipoise.evaluation.assembly import measure_seeds
-from equipoise.games import TERMINAL, make_game, parse_game
+from equipoise.games import CHANCE, TERMINAL, make_game, parse_game
 from equipoise.games.perfect_information import PerfectInformationGame
 from equipoise.games.scotland_yard import ScotlandYardPublicGame
 from equipoise.kernels.frontier import LeafValues
+from equipoise.kernels.growing import Watched
 from equipoise.search.beliefs import PublicBelief
 from equipoise.search.continual import ContinualSettings
 from equipoise.search.gadgets import Resolve, Unsafe
@@ -35,7 +36,7 @@ class SkewedLeaves:
     """Worth something made up for each state, linear in the other's reach; favours early actions."""
 
     def value(self, state, reach):
-        tilt = (hash(state) % 7 - 3) / 4
+        tilt = (hash(state) % 7 - 3) / 4 + hash(state) % 1009 / 3027  # no ties, which rounding would break
         return [np.full(reach[0].size, tilt * reach[1].sum()), np.full(reach[1].size, -tilt * reach[0].sum())]
 
     def evaluate(self, batch):
@@ -46,12 +47,13 @@ class SkewedLeaves:
         return LeafValues(cfv)
 
 
-def begin(form, evaluator=None, *, seed=0, **growth):
+def begin(form, evaluator=None, *, seed=0, watched=None, **growth):
     state = form.initial_state()
     reach = np.ones(form.num_private(state, 0)), np.ones(form.num_private(state, 1))
     belief = PublicBelief(reach=reach, joint=form.joint_weights(state))
     rng = np.random.default_rng(seed)
-    return GrowingTree(RuleBook(form), state, belief, evaluator or ZeroLeaves(), growth=Growth(**growth), rng=rng)
+    leaves, rules = evaluator or ZeroLeaves(), RuleBook(form)
+    return GrowingTree(rules, state, belief, leaves, growth=Growth(**growth), rng=rng, watched=watched)
 
 
 @pytest.mark.parametrize("is_alternating", [False, True])
@@ -61,10 +63,12 @@ def test_sweeps_of_a_tree_that_grows_are_those_of_a_plain_twin(name, is_alternat
     tree = begin(form, leaves, is_alternating=is_alternating, first_children=1)
     root = form.initial_state()
     twin = GrowingTwin(form, root, [np.ones(form.num_private(root, player)) for player in (0, 1)], leaves.value)
+    values = [None, None]
     for t in range(1, 26):
         tree.sweep()
         for updated in ((True, False), (False, True)) if is_alternating else ((True, True),):
-            values = twin.sweep(tree.node, t, updated)
+            found = twin.sweep(tree.node, t, updated)
+            values = [new if is_new else old for new, old, is_new in zip(found, values, updated, strict=True)]
         for path, regret in twin.regret.items():
             np.testing.assert_allclose(tree.arena.read_table("regret", tree.node[path]), regret, atol=1e-12)
             with np.errstate(invalid="ignore"):
@@ -210,13 +214,38 @@ def read(tree, name, node, player):
 
 @pytest.mark.parametrize("name", FORMS)
 def test_values_sum_to_zero_at_every_node_of_every_sweep(name):
-    tree = begin(FORMS[name](), SkewedLeaves(), first_children=1)
+    tree = begin(FORMS[name](), SkewedLeaves(), first_children=1, watched=Watched.ALL)
     for _ in range(12):
         tree.sweep()
         for node in range(len(tree.states)):
             earned = [read(tree, "reach", node, player) @ read(tree, "value", node, player) for player in (0, 1)]
             assert sum(earned) == pytest.approx(0.0, abs=1e-12)
         tree.walk()
+
+
+def is_dealt(tree, path):
+    return len(path) == 3 and tree.rules.facts(tree.states[tree.node[path[:2]]]).actor == CHANCE
+
+
+def test_watching_changes_no_strategy_and_values_of_other_nodes_are_not_known():
+    trees = [begin(FORMS["leduc"](), SkewedLeaves(), simulations=30, watched=watched) for watched in (None, *Watched)]
+    for tree in trees:
+        tree.grow()
+
+    for tree in trees[1:]:
+        assert list(tree.node) == list(trees[0].node)
+        np.testing.assert_allclose(tree.policy(0), trees[0].policy(0), atol=1e-12)
+    nothing, following, moves, everything = (
+        {path for path, node in tree.node.items() if tree.arena.is_watched(node)} for tree in trees
+    )
+    second = {path for path in trees[0].node if len(path) == 2}
+    cards = {path for path in trees[0].node if path[:2] in second and is_dealt(trees[0], path)}
+    assert nothing == {()}
+    assert following == {(), (0,), (1,)}
+    assert moves == following | second | cards
+    assert everything == set(trees[0].node)
+    with pytest.raises(ValueError, match=r"values of node 1 are not kept"):
+        trees[0].arena.average_values(1, 0)
 
 
 @pytest.mark.parametrize("name", FORMS)

@@ -8,6 +8,7 @@ import pytest
 
 from equipoise.core.errors import ConfigError
 from equipoise.games import make_game, parse_game
+from equipoise.games.holdem.merged_suits import SuitMergedHoldem
 from equipoise.games.perfect_information import PerfectInformationGame
 from equipoise.games.scotland_yard import ScotlandYardPublicGame
 from equipoise.kernels.public_nets import PublicNetKernel
@@ -30,11 +31,14 @@ def form_of(name):
     if name == "tic_tac_toe":
         game = make_game(name)
         return game, PerfectInformationGame(game)
+    if name == "flop_holdem":
+        game = make_game(name, deck="QKA/dhs")
+        return game, SuitMergedHoldem(game)
     game = make_game("liars_dice", faces=3) if name == "dice" else make_game(name)
     return game, derive_public_game(game)
 
 
-FORMS = ("kuhn", "leduc", "dice", "glasses", "town", "tic_tac_toe")
+FORMS = ("kuhn", "leduc", "dice", "glasses", "town", "tic_tac_toe", "flop_holdem")
 
 
 def leaves_of(name, **settings):

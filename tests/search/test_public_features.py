@@ -6,6 +6,8 @@ import pytest
 
 from equipoise.core.errors import ConfigError
 from equipoise.games import make_game, parse_game
+from equipoise.games.holdem.hands import hands_of
+from equipoise.games.holdem.merged_suits import SuitMergedHoldem
 from equipoise.games.perfect_information import PerfectInformationGame
 from equipoise.games.scotland_yard import ScotlandYardPublicGame
 from equipoise.kernels.public_nets import PublicSizes
@@ -72,6 +74,36 @@ def test_a_card_that_is_dealt_leaves_the_others_their_places():
 
     assert all(len(each) == 5 for each in places)
     assert set.union(*(set(range(6)) - each for each in places)) == set(range(6))
+
+
+def test_holdem_has_the_inputs_of_the_paper():
+    features = find_features(game := make_game("holdem", menu="100%"), SuitMergedHoldem(game))
+
+    assert features.sizes == PublicSizes(52 + 2 + 3, (1326, 1326), (3, 3))
+    assert features.sizes.num_inputs == 2709
+
+
+def test_holdem_tells_board_chips_and_who_is_next():
+    game = make_game("flop_holdem", deck="TJQKA/hs", stacks=(20, 20))
+    form = SuitMergedHoldem(game)
+    features, state = find_features(game, form), form.initial_state()
+    while form.actor(state) >= 0:  # call, raise, call
+        state = form.edges(state)[1].child
+    chance, flop = state, form.edges(state)[0].child
+
+    np.testing.assert_allclose(dense(features, chance), [0.0] * 10 + [0.2, 0.2] + [0.0, 0.0, 1.0])
+    told = dense(features, flop)
+    assert np.flatnonzero(told[:10]).tolist() == sorted(form.spot.deck.cards.index(card) for card in flop.board)
+    assert told[10 + 2 + form.actor(flop)] == 1.0
+    places = features.inputs(flop).places[0]
+    assert not hands_of(form.spot.deck).blocked(flop.board)[places].any()
+
+
+def test_raises_of_holdem_have_places_by_size():
+    game = make_game("holdem", deck="TJQKA/hs", menu="50%,100%,a", last_street="flop")
+    form = SuitMergedHoldem(game)
+
+    assert find_features(game, form).inputs(form.initial_state()).actions.tolist() == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("name", ["kuhn", "liars_dice"])

@@ -272,7 +272,7 @@ AGENTS: Mapping[str, AgentEntry] = {
     ),
     "pog": AgentEntry(
         make=make_pog_agent,
-        settings="RUN[,s=N][,c=X][,alternating=true][,share=X][,seed=N][,sampled=N]",
+        settings="RUN[,s=N][,c=X][,k=N][,alternating=true][,share=X][,seed=N][,sampled=N]",
         game_of=game_of_pog_run,
         digest=digest_pog_run,
         description="plays a training of `train pog` (a folder, or one of the package), searching every decision",

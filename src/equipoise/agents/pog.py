@@ -29,7 +29,7 @@ from equipoise.trees.public import build_public_tree
 __all__ = ["PogAgent", "digest_pog_run", "game_of_pog_run", "make_mcts_agent", "make_pog_agent"]
 
 FloatArray = npt.NDArray[np.float64]
-OPTIONS = ("s", "c", "alternating", "share", "seed", "sampled")
+OPTIONS = ("s", "c", "k", "alternating", "share", "seed", "sampled")
 
 
 class PogAgent(ContinualAgent):
@@ -59,7 +59,7 @@ class PogAgent(ContinualAgent):
 
 
 def make_pog_agent(game: Game[Any], text: str) -> PogAgent | BoardAgent:
-    """Returns the agent of `RUN[,s=N][,c=X][,alternating=true][,share=X][,seed=N][,sampled=N]`."""
+    """Returns the agent of `RUN[,s=N][,c=X][,k=N][,alternating=true][,share=X][,seed=N][,sampled=N]`."""
     path, *parts = [part.strip() for part in text.split(",")]
     run = PogRun.open(find_run(path))
     run.check_game(game)
@@ -71,6 +71,8 @@ def make_pog_agent(game: Game[Any], text: str) -> PogAgent | BoardAgent:
             growth = dataclasses.replace(growth, simulations=int(parse_value(key, value, int)))
         elif key == "c":
             growth = dataclasses.replace(growth, per_sweep=float(parse_value(key, value, float)))
+        elif key == "k":
+            growth = dataclasses.replace(growth, first_children=int(parse_value(key, value, int)))
         elif key == "alternating":
             growth = dataclasses.replace(growth, is_alternating=bool(parse_value(key, value, bool)))
         elif key == "share":

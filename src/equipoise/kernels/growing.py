@@ -8,6 +8,7 @@ the caller's business.
 from __future__ import annotations
 
 import dataclasses
+import enum
 from typing import Any, Final
 
 import numpy as np
@@ -19,13 +20,21 @@ from equipoise.kernels.arrays import check_array, check_finite, check_generator,
 from equipoise.kernels.gates import RootGate, gate_memory
 from equipoise.kernels.rules import FLOAT64, NUM_DISCOUNT_COLUMNS, KernelRule, PolicyMap
 
-__all__ = ["GrowingArena", "NodeFacts", "Opening", "Step"]
+__all__ = ["GrowingArena", "NodeFacts", "Opening", "Step", "Watched"]
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 Step = tuple[int, int]  # a node and a column of its actions, where a walk left the tree; -1 for none
 NO_PAYOFFS: Final = np.zeros(0)
+
+
+class Watched(enum.IntEnum):
+    """Of which nodes values will be asked for, beside the first one's."""
+
+    NEXT = 0  # what follows a node, by chance too
+    MOVES = 1  # and what follows that by moves of one player alone
+    ALL = 2  # everything below the node
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -143,6 +152,14 @@ class GrowingArena:
             weights=opening.weights,
         )
 
+    def set_focus(self, node: int, watched: Watched) -> None:
+        """Says of which nodes below one values will be asked for, before anything follows it."""
+        self._native.set_focus(node, int(watched))
+
+    def is_watched(self, node: int) -> bool:
+        """Returns whether values of a node are kept: the first one's are."""
+        return bool(self._native.is_watched(node))
+
     def attach(self, node: int, edge: int, child: int) -> None:
         """Puts a node below an edge of an opened one; `settle_children` says when all are there."""
         below = self._openings[node].num_below[edge]
@@ -177,7 +194,7 @@ class GrowingArena:
         self._native.descend(first=reach[0], second=reach[1])
 
     def ascend(self, cfv: tuple[FloatArray, FloatArray], discount: FloatArray, *, updated: tuple[bool, bool]) -> None:
-        """Brings values up from the leaves' `[B, H]` and updates the tables of the players asked for."""
+        """Brings values of the players asked for up from the leaves' `[B, H]` and updates their tables."""
         check_array("discount", discount, FLOAT64, (1, NUM_DISCOUNT_COLUMNS))
         self._native.ascend(
             first=cfv[0], second=cfv[1], discount=discount, updates_first=updated[0], updates_second=updated[1]
@@ -216,7 +233,9 @@ class GrowingArena:
         return out
 
     def read_block(self, name: str, node: int, player: int) -> FloatArray:
-        """Returns `[H]` reach, value or value_sum of a player's private states."""
+        """Returns `[H]` reach, value or value_sum of a player's private states; values where they are watched."""
+        if name != "reach" and not self.is_watched(node):
+            raise ValueError(f"values of node {node} are not kept: it does not follow what the search is about")
         out = np.empty(self.shape(node)[player])
         self._native.read_block(name, player, node, out)
         return out

@@ -22,6 +22,7 @@ from equipoise.games.base import CHANCE
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.public import PublicGame
+from equipoise.kernels.growing import Watched
 from equipoise.search.beliefs import PublicBelief
 from equipoise.search.gadgets import Exact, Given, Method, Resolve, SelfPlay, Unsafe
 from equipoise.search.growing_tree import GrowingTree, Growth, RuleBook
@@ -467,6 +468,7 @@ class _RulesChain:
             rng=np.random.default_rng((self.settings.seed, searcher, *root, len(root), *focus)),
             focus=focus,
             gate=gate,
+            watched=Watched.NEXT if self.settings.is_watchful or self.settings.is_shared else Watched.MOVES,
         )
         tree.grow()
         return _GrownSearch(root, tree)

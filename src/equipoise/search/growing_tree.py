@@ -21,7 +21,7 @@ from equipoise.core.formatting import settings_repr
 from equipoise.games.base import TERMINAL
 from equipoise.kernels.frontier import BeliefBatch, LeafValues
 from equipoise.kernels.gates import RootGate
-from equipoise.kernels.growing import GrowingArena, Opening
+from equipoise.kernels.growing import GrowingArena, Opening, Watched
 from equipoise.kernels.public_nets import GrowingRun, RunBudget
 from equipoise.search.beliefs import PublicBelief
 from equipoise.search.leaves import LeafEvaluator
@@ -123,6 +123,7 @@ class GrowingTree:
         focus: Path = (),
         gate: RootGate | None = None,
         keeps_queries: bool = False,
+        watched: Watched | None = None,
     ) -> None:
         """Begins with a public state, the way to the one that the search is about, and all that follows both.
 
@@ -136,6 +137,7 @@ class GrowingTree:
             focus: edges from the first state to the one that the search is about.
             gate: through which the opponent enters.
             keeps_queries: whether all that the evaluator is asked is remembered.
+            watched: what values will be asked for below that state; None: those of the first state alone.
         """
         self.rules, self.evaluator, self.growth, self.gate = rules, evaluator, growth, gate
         self.arena = GrowingArena(growth.rule.kernel)
@@ -158,9 +160,12 @@ class GrowingTree:
             self.arena.set_reach(player, np.ascontiguousarray(belief.reach[player], np.float64))
         if gate is not None:
             self.arena.set_reach(gate.player, gate.reach)
-        for length in range(len(focus) + 1):
+        for length in range(len(focus)):
             self._expand_whole(self.node[focus[:length]])
         self.start = self.node[focus]
+        if watched is not None:
+            self.arena.set_focus(self.start, watched)
+        self._expand_whole(self.start)
 
     @property
     def states(self) -> list[Any]:

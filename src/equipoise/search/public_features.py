@@ -16,6 +16,10 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import CHANCE, TERMINAL, Game
+from equipoise.games.holdem.betting import CALL, FOLD
+from equipoise.games.holdem.hands import hands_of
+from equipoise.games.holdem.menus import Menu
+from equipoise.games.holdem.merged_suits import MergedState, SuitMergedHoldem
 from equipoise.games.leduc import Leduc, LeducState
 from equipoise.games.openspiel import OpenSpielGame
 from equipoise.games.perfect_information import OpenState, PerfectInformationGame
@@ -61,6 +65,8 @@ def find_features(game: Game[Any], form: PublicGame[Any]) -> PublicFeatures:
         return YardFeatures(form)
     if isinstance(form, PerfectInformationGame):
         return OpenFeatures(form)
+    if isinstance(form, SuitMergedHoldem):
+        return HoldemFeatures(form)
     if isinstance(form, DerivedPublicGame):
         return LeducFeatures(game, form) if isinstance(game, Leduc) else LabelFeatures(form)
     raise ConfigError(f"networks cannot be told of {game.spec.label}: it has no features")
@@ -203,6 +209,63 @@ def represent(game: Game[Any], form: DerivedPublicGame) -> dict[str, Any]:
         actions = [outcome for outcome, _ in chances] or list(game.legal_actions(state))
         waiting += [game.apply(state, action) for action in actions]
     return {label: found[label] for label in wanted}
+
+
+class HoldemFeatures:
+    """Hold'em: the board, both players' chips as shares of their stacks, and who is next; values in the larger stake.
+
+    Paper: Schmid et al. 2021, "Player of Games", arXiv:2112.03178, Table 2 (57 features and two ranges of 1,326).
+    Departs from the paper: hands that differ by the names of suits alone share the place of the lowest one; decks may
+        be smaller; raises have a place each, by size.
+    Checked by: tests/search/test_public_features.py.
+
+    >>> from equipoise.games import make_game
+    >>> HoldemFeatures(SuitMergedHoldem(make_game("flop_holdem", deck="TJQKA/hs"))).sizes
+    PublicSizes(features=15, places=(45, 45), actions=(3, 3))
+    """
+
+    def __init__(self, form: SuitMergedHoldem) -> None:
+        self._form, deck = form, form.spot.deck
+        self._card = {card: place for place, card in enumerate(deck.cards)}
+        num_hands, num_actions = hands_of(deck).num_hands, 2 + count_sizes(form.spot.menu)
+        self._num_raises = num_actions - 2
+        self.sizes = PublicSizes(deck.num_cards + 2 + 3, (num_hands, num_hands), (num_actions, num_actions))
+
+    def inputs(self, state: MergedState) -> StateInputs:
+        """Returns cards, chips and who is next, chance being one of them."""
+        betting, actor = state.betting, self._form.actor(state)
+        told = np.zeros(self.sizes.features, np.float32)
+        told[[self._card[card] for card in state.board]] = 1.0
+        first = len(self._card)
+        told[first : first + 2] = [
+            paid / max(paid + left, 1) for paid, left in zip(betting.committed, betting.stacks, strict=True)
+        ]
+        if actor != TERMINAL:
+            told[first + 2 + (2 if actor == CHANCE else actor)] = 1.0
+        feature, amount = sparse(told)
+        hands = self._form.board(state.board).hand.astype(np.int32)
+        return StateInputs(
+            actor=actor,
+            feature=feature,
+            amount=amount,
+            places=(hands, hands),
+            actions=self._slots(self._form.legal_actions(state)),
+            unit=float(max(*betting.committed, 1)),
+        )
+
+    def _slots(self, actions: tuple[int, ...]) -> IntArray:
+        raises = [action for action in actions if action not in (FOLD, CALL)]
+        slots = {FOLD: 0, CALL: 1} | {
+            action: 2 + min(place, self._num_raises - 1) for place, action in enumerate(raises)
+        }
+        return np.array([slots[action] for action in actions], np.int32)
+
+
+def count_sizes(menu: Menu) -> int:
+    """Returns the most sizes that a menu offers at once, at least 1."""
+    rounds = [one for _, one in menu.items()]
+    groups = [group for one in rounds for group in (*one.sizes, one.donk or ())]
+    return max([len(group) for group in groups], default=0) or 1
 
 
 class YardFeatures:

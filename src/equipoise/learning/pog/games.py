@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import Game
+from equipoise.games.holdem.merged_suits import SuitMergedHoldem
+from equipoise.games.holdem.rules import Holdem
 from equipoise.games.perfect_information import find_open_form
 from equipoise.games.public import PublicGame
 from equipoise.games.registry import format_game
@@ -82,6 +84,8 @@ def _find_form(game: Game[Any]) -> PublicGame[Any]:
         raise ConfigError(f"Player of Games is for two players in sum 0, and {game.spec.label} is not such a game")
     if isinstance(game, ScotlandYard):
         return ScotlandYardPublicGame(game)
+    if isinstance(game, Holdem):
+        return SuitMergedHoldem(game)
     return find_open_form(game) or find_public_form(game)
 
 

@@ -33,9 +33,10 @@ class PogSettings:
     Symbols: s, c -> simulations, per_sweep; epsilon -> exploration; q_search -> queries; q_recursive ->
         recursive_queries; p_td1 -> outcomes; w_p -> policy_weight; alpha of B.1.1 -> share.
     Departs from the paper: networks are perceptrons with PReLU, on boards too, where the paper has residual towers;
-        presets but `paper-*` are small (three hidden layers of 128), learn by Adam with a rate that falls as a cosine
-        of the step, and play with a running average of weights; but for boards they learn values alone; searches of
-        self-play fix both ranges and begin at the present state, only play and tests are searched again safely.
+        presets but `paper-*` are small (three hidden layers of 128), give leaves all their actions, learn by Adam
+        with a rate that falls as a cosine of the step, and play with a running average of weights; but for boards they
+        learn values alone; searches of self-play fix both ranges and begin at the present state, only play and tests
+        are searched again safely.
     Checked by: tests/learning/pog/.
     """
 
@@ -253,10 +254,10 @@ PRESETS: Final[Mapping[str, PogSettings]] = {
     ),
     "small": PogSettings(),
     "large": PogSettings(examples=320_000, capacity=200_000),
-    # as the paper learns Go: outcomes of games, no queries
+    # as the paper learns Go: outcomes of games, no queries; but leaves get all their children (docs/methods)
     "board": PogSettings(
         simulations=50,
-        first_children=1,
+        first_children=0,
         exploration=0.05,
         queries=0.0,
         recursive_queries=0.0,

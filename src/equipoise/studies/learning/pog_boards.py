@@ -24,12 +24,14 @@ from equipoise.studies.study import Claim, Conclusion, Measured, Point, Size, St
 __all__ = ["POG_BOARDS", "POG_SCALING", "PogBoardsConfiguration", "PogScalingConfiguration"]
 
 UCT, ALPHA_ZERO, DOUBLED = "against UCT", "against AlphaZero's search", "against half of it"
-POG: Final = "pog:{run},s={count},c={per_sweep:g}"
+POG: Final = "pog:{run},s={count},c={per_sweep:g},k={children}"
 AGENTS: Final = {UCT: "uct:{count}", ALPHA_ZERO: "mcts:{run},s={count}"}
 AT_ONCE: Final = 10  # games between two looks at whether to stop
 
 
-def _check(simulations: Sequence[int], games: int, per_sweep: float) -> None:
+def _check(simulations: Sequence[int], games: int, per_sweep: float, children: int) -> None:
+    if children < 0:
+        raise ConfigError(f"children of a leaf must be at least 0, got {children}")
     if not 0.0 < per_sweep < float("inf"):
         raise ConfigError(f"walks for each sweep must be above 0 and finite, got {per_sweep:g}")
     if not simulations or min(simulations) < 1:
@@ -46,10 +48,11 @@ class PogBoardsConfiguration:
     simulations: tuple[int, ...] = (50,)
     games: int = 20
     per_sweep: float = 1.0  # c: simulations of PoG for each sweep
+    children: int = 0  # k: actions that a leaf of PoG gets; 0: all
     opponents: tuple[str, ...] = tuple(AGENTS)
 
     def __post_init__(self) -> None:
-        _check(self.simulations, self.games, self.per_sweep)
+        _check(self.simulations, self.games, self.per_sweep, self.children)
         if unknown := [name for name in self.opponents if name not in AGENTS]:
             raise ConfigError(f"the opponents are {', '.join(AGENTS)}, got {unknown[0]!r}")
 
@@ -62,9 +65,10 @@ class PogScalingConfiguration:
     simulations: tuple[int, ...] = (10, 20, 40)
     games: int = 20
     per_sweep: float = 1.0  # c: simulations for each sweep
+    children: int = 0  # k: actions that a leaf gets; 0: all
 
     def __post_init__(self) -> None:
-        _check(self.simulations, self.games, self.per_sweep)
+        _check(self.simulations, self.games, self.per_sweep, self.children)
 
 
 def _play(first: str, second: str, panel: str, curve: str, count: int, games: int) -> Iterator[tuple[float, Point]]:
@@ -85,7 +89,7 @@ def measure_boards(configuration: PogBoardsConfiguration) -> Iterator[Step]:
     pairs = list(itertools.product(configuration.opponents, configuration.simulations))
     for number, (who, count) in enumerate(pairs):
         other = AGENTS[who].format(count=count, run=name)
-        ours = POG.format(run=name, count=count, per_sweep=configuration.per_sweep)
+        ours = POG.format(run=name, count=count, per_sweep=configuration.per_sweep, children=configuration.children)
         for share, point in _play(ours, other, name, who, count, configuration.games):
             text = f"{name}: {_name(count, configuration.per_sweep)} {who}"
             yield Step(fraction=(number + share) / len(pairs), text=text, points=(point,))
@@ -96,7 +100,10 @@ def measure_scaling(configuration: PogScalingConfiguration) -> Iterator[Step]:
     name, ladder = configuration.run, sorted(configuration.simulations)
     for number, (few, many) in enumerate(itertools.pairwise(ladder)):
         per_sweep = configuration.per_sweep
-        first, second = (POG.format(run=name, count=count, per_sweep=per_sweep) for count in (many, few))
+        first, second = (
+            POG.format(run=name, count=count, per_sweep=per_sweep, children=configuration.children)
+            for count in (many, few)
+        )
         for share, point in _play(first, second, name, DOUBLED, many, configuration.games):
             text = f"{name}: {_name(many, per_sweep)} against {_name(few, per_sweep)}"
             yield Step(fraction=(number + share) / (len(ladder) - 1), text=text, points=(point,))
@@ -147,7 +154,7 @@ def conclude_boards(configuration: PogBoardsConfiguration, measured: Measured) -
             else:
                 statement, source = f"with {count} simulations each PoG beats UCT", "none: our own mark"
             claims.append(Claim(statement=statement, source=source, verdict=verdict, ours=f"PoG scores {_say(found)}"))
-    return Conclusion(rows=tuple(rows), claims=tuple(claims), notes=_notes(configuration.run))
+    return Conclusion(rows=tuple(rows), claims=tuple(claims), notes=_notes(configuration.run, configuration.children))
 
 
 def conclude_scaling(configuration: PogScalingConfiguration, measured: Measured) -> Conclusion:
@@ -186,7 +193,7 @@ def conclude_scaling(configuration: PogScalingConfiguration, measured: Measured)
             ours=elo,
         )
     )
-    return Conclusion(rows=rows, claims=tuple(claims), notes=_notes(configuration.run))
+    return Conclusion(rows=rows, claims=tuple(claims), notes=_notes(configuration.run, configuration.children))
 
 
 def _rate(names: Sequence[str], matches: Sequence[Sequence[float]]) -> Ratings:
@@ -201,12 +208,13 @@ def _round_mean(shares: Sequence[float]) -> float | None:
     return round(statistics.fmean(shares), 1) if shares else None
 
 
-def _notes(name: str) -> tuple[str, ...]:
+def _notes(name: str, children: int) -> tuple[str, ...]:
     card = PogRun.open(find_run(name)).net.card
     return (
         "Games are played in pairs, each side beginning once. The first four moves of a game are drawn: by shares of "
         "the average policy, of visits in the other searches; after them the favourite is played. A draw is half a "
         "point; intervals are over pairs.",
+        f"A new leaf of PoG gets {children or 'all'} of its actions at once.",
         "UCT: uniform playouts, C = 1, wins and losses being 1 and -1, the action of the most visits.",
         f"{name}: {card['command']}, commit {card.get('commit', 'unknown')}.",
     )
