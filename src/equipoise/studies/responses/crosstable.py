@@ -84,13 +84,18 @@ def see(label: str, before: str, after: str) -> tuple[object, ...]:
     return first, second, group, *seen[after]
 
 
+def _group(tree: HistoryTree, before: str, after: str) -> npt.NDArray[np.int32]:
+    """Returns `[I]` the groups of information sets at which the same is seen."""
+    return group_infosets(tree, lambda _, label: see(label, before, after))
+
+
 def measure(configuration: CrosstableConfiguration) -> Iterator[Step]:
     """Yields what foretells and what came out, of each abstraction's equilibrium: its number is the abscissa."""
     tree = build_history_tree(Leduc(merge_suits=True))
     on_tree, domination = OnTree(tree), DominationResponse(tree)
     names, strategies, total = list(abstractions()), [], len(abstractions())
     for number, (before, after) in enumerate(abstractions().values()):
-        groups = group_infosets(tree, lambda _, label, seen=(before, after): see(label, *seen))  # type: ignore[misc]
+        groups = _group(tree, before, after)
         merged = merge_infosets(tree, groups)
         solver = CFRSolver(merged.tree, CFRPlus())
         solver.iterate(configuration.iterations)
