@@ -13,7 +13,7 @@ from equipoise.evaluation.holdem.lbr import LbrHands, LbrMenu
 from equipoise.evaluation.matches import MatchConfig
 from equipoise.games.holdem.rules import Holdem
 from equipoise.games.registry import parse_game
-from equipoise.studies.study import Claim, Conclusion, Measured, Point, Size, Step, Study, Verdict, judge
+from equipoise.studies.study import Claim, Conclusion, Measured, Point, Size, Step, Study, judge
 from equipoise.studies.values.kept_games import name_file, play_in_parts
 
 __all__ = ["SUPREMUS_LBR", "SupremusLbrConfiguration"]
@@ -141,10 +141,9 @@ def conclude(configuration: SupremusLbrConfiguration, measured: Measured) -> Con
                 }
             )
             if mean is None or width is None or played is None:
-                verdict, ours = Verdict.NOT_MEASURED, "nothing"
+                is_beaten, ours = None, "nothing"
             else:
-                is_known = abs(mean) > width
-                verdict = judge(mean > 0) if is_known else Verdict.UNDECIDED
+                is_beaten = mean + width < 0
                 ours = f"{mean:+,.0f} ± {width:,.0f} mbb/g in {played:,.0f} hands"
             if RESPONDERS[name].is_bar:
                 is_whole = played is not None and played >= hands
@@ -152,7 +151,7 @@ def conclude(configuration: SupremusLbrConfiguration, measured: Measured) -> Con
                     Claim(
                         statement=f"{agent} is not beaten by LBR, {RESPONDERS[name].text} (an interval wholly below 0)",
                         source="sections 3 and 4",
-                        verdict=verdict if is_whole else Verdict.NOT_MEASURED,
+                        verdict=judge(not is_beaten if is_whole else None),
                         ours=ours,
                     )
                 )

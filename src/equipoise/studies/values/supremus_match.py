@@ -69,9 +69,9 @@ class SupremusMatchConfiguration:
         if min(self.hands) < 4 or min(self.precisions) < 0 or not min(self.seconds) >= 0:
             raise ConfigError(f"hands must be at least 4, precisions and seconds not negative, got {self.hands}")
         if BLUEPRINT in self.opponents and not self.blueprint:
-            raise ConfigError("the opponent blueprint needs its file: the parameter blueprint=FILE")
+            raise ConfigError("the opponent blueprint needs its file: -p blueprint=FILE")
         if self.guesses == OWN and not self.keep:
-            raise ConfigError("guesses of one's own need a folder: the parameter keep=DIR")
+            raise ConfigError("guesses of one's own need a folder: -p keep=DIR")
         if not isinstance(parse_game(self.game), Holdem):
             raise ConfigError(f"game must be hold'em, got {self.game}")
         for opponent in (self.agent, *self.opponents):
@@ -188,11 +188,11 @@ def _judge(opponent: str, mean: float | None, width: float | None, played: float
     if mean is not None and width is not None and played is not None:
         is_true, ours = mean > width, f"{mean:+,.0f} ± {width:,.0f} mbb/g in {played:,.0f} hands"
     verdict = judge(is_true)
-    if verdict is Verdict.DENIED and mean is not None and width is not None and mean >= -width:
-        verdict = Verdict.UNDECIDED
     if opponent == BLUEPRINT:
         statement = "value networks and search beat an abstraction-based agent without search, the blueprint"
         source = "section 4.4, against Slumbot"
+        if verdict is Verdict.DENIED and mean is not None and width is not None and abs(mean) <= width:
+            verdict = Verdict.UNDECIDED
     elif opponent.partition(":")[0] in WANTED:
         statement, source = f"beats {opponent}, an interval wholly above 0", "wanted here"
     else:
