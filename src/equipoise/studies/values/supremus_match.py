@@ -69,9 +69,9 @@ class SupremusMatchConfiguration:
         if min(self.hands) < 4 or min(self.precisions) < 0 or not min(self.seconds) >= 0:
             raise ConfigError(f"hands must be at least 4, precisions and seconds not negative, got {self.hands}")
         if BLUEPRINT in self.opponents and not self.blueprint:
-            raise ConfigError("the opponent blueprint needs its file: -p blueprint=FILE")
+            raise ConfigError("the opponent blueprint needs its file: the parameter blueprint=FILE")
         if self.guesses == OWN and not self.keep:
-            raise ConfigError("guesses of one's own need a folder: -p keep=DIR")
+            raise ConfigError("guesses of one's own need a folder: the parameter keep=DIR")
         if not isinstance(parse_game(self.game), Holdem):
             raise ConfigError(f"game must be hold'em, got {self.game}")
         for opponent in (self.agent, *self.opponents):
