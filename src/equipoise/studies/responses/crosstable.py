@@ -95,14 +95,7 @@ def measure(configuration: CrosstableConfiguration) -> Iterator[Step]:
     on_tree, domination = OnTree(tree), DominationResponse(tree)
     names, strategies, total = list(abstractions()), [], len(abstractions())
     for number, (before, after) in enumerate(abstractions().values()):
-<<<<<<< HEAD
         groups = _group(tree, before, after)
-=======
-        groups = group_infosets(
-            tree,
-            lambda _, label, seen=(before, after): see(label, *seen),  # type: ignore[misc]  # a default's type is lost
-        )
->>>>>>> bots22
         merged = merge_infosets(tree, groups)
         solver = CFRSolver(merged.tree, CFRPlus())
         solver.iterate(configuration.iterations)
