@@ -6,6 +6,7 @@ import tomllib
 import pytest
 
 import equipoise
+from equipoise.apps.bench.peers import load_peers
 from equipoise.apps.commands import COMMANDS
 from tests.docs.blocks import (
     INCOMPLETE,
@@ -85,11 +86,20 @@ def test_the_tutorials_are_there():
     }
 
 
+def names_programs(said):
+    """Returns whether a TOML file lists programs to run beside ours, in place of a spot."""
+    return all(isinstance(table, dict) and "command" in table for table in said.values())
+
+
 @pytest.mark.parametrize("page", pages_with("toml"))
-def test_spots_of_pages_are_read(page, folder):
+def test_toml_of_pages_is_read(page, folder):
     (folder / "button.txt").write_text("1 " * 1326)
     for block in blocks_of(page, "toml"):
         said = tomllib.loads(block.text)
+        if names_programs(said):
+            (folder / "peers.toml").write_text(block.text)
+            assert [peer.name for peer in load_peers("peers.toml")] == list(said)
+            continue
         lacks = "" if "stacks" in said else WHOLE_SPOT + ("" if "menu" in said else SOME_MENU)
         (folder / "spot.toml").write_text(lacks + block.text)
         assert equipoise.load_spot("spot.toml").spot.stacks
