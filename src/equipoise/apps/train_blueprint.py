@@ -116,7 +116,10 @@ class TrainBlueprintOptions:
     workers: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Processes that train clusters of flops, each its own; any number repeats to the bit."
+            "--workers",
+            "-w",
+            min=1,
+            help="Processes that train clusters of flops, each its own; any number repeats to the bit.",
         ),
     ] = None
     gb: Annotated[float | None, typer.Option(min=0.01, help="Most memory for tables, in gigabytes.")] = None
