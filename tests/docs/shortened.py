@@ -103,7 +103,7 @@ LONG = (
     "report",
     "evaluate deepstack",
     "pushfold",
-    "optimise examples/spots/turn.toml",
+    "optimise examples/spots",
 )
 ENDLESS = ("serve", "dealer")  # until Ctrl-C, or until players come
 
