@@ -94,7 +94,7 @@ def answer(
     floor: int,
     pruning: BlueprintPruning | None = None,
 ) -> tuple[FloatArray, IntArray, TrainingCounts]:
-    """Returns `[questions]` what each one's player wins on a flop of a cluster, and `[deals]` how many flops it had left.
+    """Returns `[questions]` what their players win on a flop of a cluster, and `[deals]` how many flops it had left.
 
     The cluster's tables learn from what follows.
 
