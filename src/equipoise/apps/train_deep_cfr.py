@@ -163,19 +163,18 @@ class _Session(TrainSession):
         if not self._was_sought:
             self._hands, self._was_sought = find_measure(self.game), True
         if self._hands is None:
-            return {"nodes_touched": self.trainer.walks.nodes_touched}
+            return {"nodes_touched": self.trainer.nodes_touched}
         found = self._hands.evaluate(lambda features, is_legal: self._policy.play(0, features, is_legal))
         return self._describe({Player.POLICY: found.exploitability})
 
     def _describe(self, found: dict[Player, float]) -> dict[str, Any]:
         """Returns exploitabilities by what plays; that of the run's own player is the run's."""
         own = found.get(self.settings.player, found[Player.POLICY])
-        nodes = self.trainer.nodes_touched if self._is_nfsp else self.trainer.walks.nodes_touched
         return {
             "exploitability": own,
             "exploitability_mbb": self.in_mbb(own),
             **{f"exploitability_{player}": value for player, value in found.items()},
-            "nodes_touched": nodes,
+            "nodes_touched": self.trainer.nodes_touched,
         }
 
     def save_nets(self, card: dict[str, Any]) -> None:
