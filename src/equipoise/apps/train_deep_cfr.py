@@ -84,7 +84,7 @@ class TrainDeepCFROptions:
 
 
 def train_deep_cfr(options: TrainDeepCFROptions) -> None:
-    """Learn regrets with networks (Deep CFR), or by neural fictitious self-play, in any game.
+    """Learn regrets with networks (Deep CFR) or by neural fictitious self-play, in any game.
 
     Where the game is small enough the exact exploitability of what was learnt is measured on the way. State and
     strategies are kept every minute: stop it at any time and give --resume.
