@@ -7,17 +7,16 @@ import itertools
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.core.interruption import never
 from equipoise.learning.deep_cfr.memory import make_memory
 from equipoise.learning.deep_cfr.settings import DeepCFRSettings, Memory
-from equipoise.learning.deep_cfr.training import DeepCFRRecord
+from equipoise.learning.deep_cfr.training import IteratedTraining
 from equipoise.learning.dqn import DQNConfig, DQNLearner
 from equipoise.learning.learner import FloatArray
 from equipoise.learning.networks import Adam, NetworkStack, check_outputs, one_thread
@@ -189,7 +188,7 @@ class NFSPLearner(DQNLearner):
         return found
 
 
-class NFSPTraining:
+class NFSPTraining(IteratedTraining):
     """A training by neural fictitious self-play under Deep CFR's settings: an iteration is `traversals` games."""
 
     def __init__(self, tree: HistoryTree, settings: DeepCFRSettings) -> None:
@@ -214,11 +213,6 @@ class NFSPTraining:
         self.iteration, self.cpu_seconds = 0, 0.0
 
     @property
-    def examples(self) -> int:
-        """Returns what progress is counted in: iterations."""
-        return self.iteration
-
-    @property
     def step(self) -> int:
         """Returns the updates so far."""
         return self.learner.num_rounds * self.learner.configs[0].updates_per_round
@@ -233,11 +227,6 @@ class NFSPTraining:
         """Returns the decisions and ends of games so far."""
         return self.learner.nodes_touched
 
-    @property
-    def is_done(self) -> bool:
-        """Returns whether all iterations are run."""
-        return self.iteration >= self.settings.iterations
-
     def iterate(self, num_iterations: int) -> None:
         """Plays games and learns from them."""
         for _ in range(num_iterations):
@@ -245,18 +234,6 @@ class NFSPTraining:
             self.learner.train(self.settings.traversals)
             self.iteration += 1
             self.cpu_seconds += time.process_time() - began
-
-    def run(self, is_over: Callable[[], bool] = never) -> Iterator[DeepCFRRecord]:
-        """Yields a record after each iteration; `is_over`, asked before each, says whether to stop early."""
-        while not self.is_done and not is_over():
-            self.iterate(1)
-            yield DeepCFRRecord(
-                examples=self.iteration,
-                step=self.step,
-                loss=self.loss,
-                nodes_touched=self.nodes_touched,
-                cpu_seconds=self.cpu_seconds,
-            )
 
     def evaluate(self) -> Evaluation:
         """Returns the exact quality of the averages."""
