@@ -13,8 +13,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.core.errors import ConfigError
-from equipoise.core.interruption import never
+from equipoise.core.errors import AbandonedError, ConfigError
+from equipoise.core.interruption import IsInterrupted, never
 from equipoise.learning.deep_cfr.memory import make_memory
 from equipoise.learning.deep_cfr.settings import DeepCFRSettings, Memory
 from equipoise.learning.deep_cfr.training import DeepCFRRecord
@@ -212,6 +212,7 @@ class NFSPTraining:
             tree, config, anticipation=settings.anticipation, capacity=min(settings.capacity, 2_000_000), rng=rng
         )
         self.iteration, self.cpu_seconds = 0, 0.0
+        self.goal: int | None = None  # games after which the iteration under way is over
 
     @property
     def examples(self) -> int:
@@ -238,18 +239,27 @@ class NFSPTraining:
         """Returns whether all iterations are run."""
         return self.iteration >= self.settings.iterations
 
-    def iterate(self, num_iterations: int) -> None:
-        """Plays games and learns from them."""
+    def iterate(self, num_iterations: int, is_interrupted: IsInterrupted = never) -> None:
+        """Plays games and learns from them; raises `AbandonedError` between two rounds once interrupted."""
         for _ in range(num_iterations):
             began = time.process_time()
-            self.learner.train(self.settings.traversals)
-            self.iteration += 1
+            if self.goal is None:
+                self.goal = self.learner.num_games + self.settings.traversals
+            self.learner.train(max(0, self.goal - self.learner.num_games), is_interrupted)
             self.cpu_seconds += time.process_time() - began
+            if self.learner.num_games < self.goal:
+                raise AbandonedError("an iteration was interrupted")
+            self.iteration, self.goal = self.iteration + 1, None
 
-    def run(self, is_over: Callable[[], bool] = never) -> Iterator[DeepCFRRecord]:
-        """Yields a record after each iteration; `is_over`, asked before each, says whether to stop early."""
+    def run(
+        self, is_over: Callable[[], bool] = never, *, is_interrupted: IsInterrupted = never
+    ) -> Iterator[DeepCFRRecord]:
+        """Yields a record after each iteration; see `DeepCFR.run`."""
         while not self.is_done and not is_over():
-            self.iterate(1)
+            try:
+                self.iterate(1, is_interrupted)
+            except AbandonedError:
+                return
             yield DeepCFRRecord(
                 examples=self.iteration,
                 step=self.step,
@@ -265,7 +275,9 @@ class NFSPTraining:
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Returns all that a run needs to go on to the bit."""
-        return self.learner.state() | {"progress": np.array([STATE_VERSION, self.iteration, self.cpu_seconds])}
+        own = {"progress": np.array([STATE_VERSION, self.iteration, self.cpu_seconds])}
+        goal = {} if self.goal is None else {"goal": np.array([self.goal])}
+        return self.learner.state() | own | goal
 
     def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Goes back to a state of a run with the same settings."""
@@ -273,5 +285,6 @@ class NFSPTraining:
             _, iteration, self.cpu_seconds = arrays["progress"].tolist()
             self.learner.restore(arrays)
             self.iteration = int(iteration)
+            self.goal = int(arrays["goal"][0]) if "goal" in arrays else None
         except (KeyError, RuntimeError, ValueError) as error:
             raise ConfigError(f"the saved training is of another one: {error}") from None
