@@ -45,17 +45,21 @@ def test_two_sizes_are_worth_more_than_one(river):
     assert two.solve(search.best, gap=0.0005).value > 0.618 + 0.01
 
 
-def test_polar_hands_against_a_bluff_catcher_bet_as_much_as_they_may():
-    """Nuts and air against one hand in between: the more is bet the more is won, so the bound is found."""
-    ranges = parse_range("AA, QQ"), parse_range("KK")
-    spot = HoldemSpot(
+def catch(catcher, *, stack):
+    """Returns a river on which the best or the worst hand may bet against a catcher between them."""
+    return HoldemSpot(
         board=parse_board("Jc7h2d5c3s"),
         pot=20,
         big_blind=1,
-        stacks=(30, 30),
-        ranges=ranges,
+        stacks=(stack, stack),
+        ranges=(parse_range("AA, QQ"), parse_range(catcher)),
         menu=parse_menu("50% / none"),
     )
+
+
+def test_polar_hands_against_a_bluff_catcher_bet_as_much_as_they_may():
+    """Nuts and air against one hand in between: the more is bet the more is won, so the bound is found."""
+    spot = catch("KK", stack=30)
     search = BetSizeSearch(SizedSpot(spot, dataclasses.replace(CONFIG, starts=(0.33,), highest=1.0)))
     list(search.run())
     assert search.best[0] == pytest.approx(1.0, abs=1e-9)
@@ -63,15 +67,7 @@ def test_polar_hands_against_a_bluff_catcher_bet_as_much_as_they_may():
 
 def test_values_are_those_of_the_clairvoyance_game():
     """Half nuts, half air, a bet of b pots and one catcher: (1 + b / (1 + b)) / 2 of the pot."""
-    ranges = parse_range("AA, QQ"), parse_range("KcKd")
-    spot = HoldemSpot(
-        board=parse_board("Jc7h2d5c3s"),
-        pot=20,
-        big_blind=1,
-        stacks=(100, 100),
-        ranges=ranges,
-        menu=parse_menu("50% / none"),
-    )
+    spot = catch("KcKd", stack=100)
     sized = SizedSpot(spot, CONFIG)
     for bet in (0.5, 1.0, 2.0):
         assert sized.solve((bet,), gap=1e-4).value == pytest.approx((1 + bet / (1 + bet)) / 2, abs=2e-4)

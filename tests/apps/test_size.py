@@ -146,5 +146,5 @@ def test_old_spellings_of_a_line_of_play_are_understood(equipoise, spot, tmp_pat
     assert equipoise("show", out, "--quiet").out == ""
     missing = equipoise("search", out)
     assert missing.code == 2
-    assert "missing option '--line'" in missing.err
+    assert "--line is missing" in missing.err
     assert "--node" not in equipoise("show", "--help").out

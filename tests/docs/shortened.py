@@ -38,6 +38,7 @@ BY_COMMAND = {  # where the same word stands for something else
     "search": {"FILE": "leduc.eq", "STATE": "crc/Qs:", "...": "crc/Qs:"},
     "games": {"FILE": "kuhn.efg"},
     "reproduce": {"[NAME]": "coin-toss", "NAME": "coin-toss", "YOURS": "coin-toss"},
+    "optimise": {"GAME": "leduc", "NAMES": "raise_sizes", "SPOT.toml": "examples/spots/river.toml"},
     "report": {"DIR": "report"},
     "train": {"DIR": "nets"},
     "bench": {"FILE": "peers.toml"},
@@ -102,6 +103,7 @@ LONG = (
     "report",
     "evaluate deepstack",
     "pushfold",
+    "optimise examples/spots",
 )
 ENDLESS = ("serve", "dealer")  # until Ctrl-C, or until players come
 

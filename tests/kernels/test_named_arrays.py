@@ -20,7 +20,7 @@ SAMPLED = lay_out_for_sampling(KUHN)
 SAMPLED_ARRAYS = arrays_by_name(SAMPLED)
 EDGE_CUMULATIVE = {"edge_cumulative": SAMPLED.edge_probability}
 NOT_WALKED = ("edge_slot", "first_slot", "slot_probability")
-SETTINGS = 1, 0, 0, 0, False, 1.0, False, True, False, True, 0.0, 0.0, 0.5  # of a pruned run
+SETTINGS = 1, 0, 0, 0, False, 1.0, False, True, False, False, True, True, 0.0, 0.0, 0.5  # of a pruned run
 
 
 def ints(*shape):

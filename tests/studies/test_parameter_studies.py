@@ -66,6 +66,15 @@ def test_sizes_are_followed_and_their_summits_climbed():
     assert {claim.verdict for claim in result.conclusion.claims} <= {Verdict.CONFIRMED, Verdict.DENIED}
 
 
+def test_a_measured_spot_makes_the_study_whole():
+    configuration = sizes.BetSizeStudyConfiguration(
+        iterations=100, starts=(), grid=(9.75,), spots=("polarised river",), spot_grid=2, gap=0.02, ring=0.01
+    )
+    result = sizes.BET_SIZE_OPTIMISATION.run(configuration)
+    assert not result.is_partial
+    assert set(result.curves["sizes of a spot"]) == {"polarised river"}
+
+
 def test_spots_of_other_names_are_refused():
     with pytest.raises(ConfigError, match="spots must be some of polarised river, wide river, turn"):
         sizes.BetSizeStudyConfiguration(spots=("flop",))

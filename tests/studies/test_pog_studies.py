@@ -67,8 +67,8 @@ def test_marks_are_met_by_means():
 def test_glasses_have_marks_of_their_own():
     conclusion = conclude(POG_GLASSES.sizes[Size.FULL], invent("glasses-b", once_100=0.09, once_400=0.06))
     found = {claim.statement: claim.verdict for claim in conclusion.claims}
-    assert found["glasses-b: PoG(100,1) learnt, at once: at most 0.1 on average"] is Verdict.CONFIRMED
-    assert found["glasses-b: PoG(400,1) learnt, at once: at most 0.05 on average"] is Verdict.DENIED
+    assert found["glasses-b: PoG(100,1) learnt at once: at most 0.1 on average"] is Verdict.CONFIRMED
+    assert found["glasses-b: PoG(400,1) learnt at once: at most 0.05 on average"] is Verdict.DENIED
     assert set(GAMES) > set(POG_GLASSES.sizes[Size.FULL].games)
 
 
@@ -76,7 +76,7 @@ def test_glasses_have_marks_of_their_own():
     ("changes", "message"),
     [
         ({"games": ("poker",)}, "the games are leduc"),
-        ({"curves": ("best",)}, "the curves are learnt, at once"),
+        ({"curves": ("best",)}, "the curves are learnt at once"),
         ({"seeds": (1,)}, "as many numbers of seeds as of simulations"),
         ({"seeds": (1, 0)}, "seeds must be at least 1, got 0"),
     ],

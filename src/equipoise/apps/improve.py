@@ -13,7 +13,7 @@ from rich.table import Table
 from equipoise.abstraction.blueprints import StoredBlueprint
 from equipoise.abstraction.improvement import add_sizes, choose_sizes, count_sizes, score_gaps
 from equipoise.apps.display import make_console
-from equipoise.apps.shared_options import Json, Quiet, ResumeOut
+from equipoise.apps.shared_options import Json, OverwriteOut, Quiet, ResumeOut
 from equipoise.apps.train_blueprint import TrainBlueprintOptions, train_spec
 from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.hand_files import read_hands
@@ -56,7 +56,7 @@ class ImproveOptions:
         False
     )
     resume: ResumeOut = False
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Train anew in --out.")] = False
+    overwrite: OverwriteOut = False
     json: Json = False
     quiet: Quiet = False
 

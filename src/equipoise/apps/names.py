@@ -12,7 +12,19 @@ from typing import Final
 __all__ = ["MAX_HISTORIES", "METHODS", "PRUNINGS", "RESPONSES", "RULES", "SAMPLED_PRUNINGS", "Bound", "Forms"]
 
 MAX_HISTORIES: Final = 20_000_000  # of games, unless another limit is given
-RULES: Final = ("cfr", "cfr+", "cfr+linear", "lcfr", "lcfr+", "dcfr", "dcfr+", "pcfr+", "hedge", "normal-hedge")
+RULES: Final = (
+    "cfr",
+    "cfr+",
+    "cfr+linear",
+    "lcfr",
+    "lcfr+",
+    "dcfr",
+    "dcfr+",
+    "scheduled",
+    "pcfr+",
+    "hedge",
+    "normal-hedge",
+)
 METHODS: Final = (
     "cfr",
     "external",

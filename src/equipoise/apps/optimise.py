@@ -68,7 +68,9 @@ class OptimiseOptions:
     sampled: Annotated[bool, typer.Option("--sampled", help="Draw the cards, the same for all probes.")] = False
     seed: Annotated[int, typer.Option(min=0, help="Of drawn cards.")] = 0
     street: Annotated[str | None, typer.Option(help="Whose first bets are sized: flop, turn or river.")] = None
-    player: Annotated[str | None, typer.Option(help="Whose value is made large: oop (default) or ip; in games 0 or 1 (default).")] = None
+    player: Annotated[
+        str | None, typer.Option(help="Whose value is made large: oop (default) or ip; in games 0 or 1 (default).")
+    ] = None
     sizes: Annotated[int, typer.Option(min=1, max=4, help="How many sizes.")] = 1
     threads: Annotated[int, typer.Option("--threads", "-t", min=1, help="Of each solve.")] = 1
     json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False

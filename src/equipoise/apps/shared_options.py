@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -15,9 +16,14 @@ __all__ = [
     "FileGame",
     "GameParameters",
     "Json",
+    "LearnHours",
+    "LearnOut",
     "LearnRay",
+    "LearnSeed",
+    "LearnSettings",
     "LearnWorkers",
     "LearntGame",
+    "OverwriteOut",
     "PlayWorkers",
     "Quiet",
     "ResumeOut",
@@ -30,6 +36,7 @@ MOST_WORKERS: Final = 256
 Json = Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")]
 ResumeOut = Annotated[bool, typer.Option("--resume", help="Go on with what is in --out.")]
+OverwriteOut = Annotated[bool, typer.Option("--overwrite", help="Train anew in --out.")]
 
 GameParameters = Annotated[
     list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
@@ -58,6 +65,13 @@ LearnWorkers = Annotated[
 LearnRay = Annotated[
     str | None, typer.Option(help="Play on this Ray cluster: an address, or local.", metavar="ADDRESS")
 ]
+LearnOut = Annotated[Path, typer.Option("--out", "-o", help="Folder of what is learnt, state and log.", metavar="DIR")]
+LearnHours = Annotated[float | None, typer.Option(min=0.001, help="Stop after this time; --resume goes on.")]
+LearnSettings = Annotated[
+    list[str] | None,
+    typer.Option("--setting", "-s", help="Any setting of the preset, as config.json has them.", metavar="KEY=VALUE"),
+]
+LearnSeed = Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")]
 TensorBoard = Annotated[
     bool | None,
     typer.Option(

@@ -25,7 +25,7 @@ from equipoise.abstraction.blueprints import (
 from equipoise.agents.bots import MACHINES
 from equipoise.apps.display import make_console
 from equipoise.apps.output import print_result, write_json
-from equipoise.apps.shared_options import Json, Quiet, ResumeOut
+from equipoise.apps.shared_options import Json, OverwriteOut, Quiet, ResumeOut
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.checkpoint import Kind, load
@@ -116,7 +116,10 @@ class TrainBlueprintOptions:
     workers: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Processes that train clusters of flops, each its own; any number repeats to the bit."
+            "--workers",
+            "-w",
+            min=1,
+            help="Processes that train clusters of flops, each its own; any number repeats to the bit.",
         ),
     ] = None
     gb: Annotated[float | None, typer.Option(min=0.01, help="Most memory for tables, in gigabytes.")] = None
@@ -128,7 +131,7 @@ class TrainBlueprintOptions:
     seed: Annotated[int, typer.Option(min=0, help="Of deals.")] = 0
     estimate: Annotated[bool, typer.Option("--estimate", help="Say what it takes, and stop.")] = False
     resume: ResumeOut = False
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Train anew in --out.")] = False
+    overwrite: OverwriteOut = False
     json: Json = False
     quiet: Quiet = False
 

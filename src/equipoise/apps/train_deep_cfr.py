@@ -4,21 +4,31 @@
 from __future__ import annotations
 
 import dataclasses
-import math
-import shlex
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Final
 
 import typer
 from rich.console import Console
 
 from equipoise.apps.display import make_console
 from equipoise.apps.output import write_json
+from equipoise.apps.shared_options import (
+    GameParameters,
+    Json,
+    LearnHours,
+    LearnOut,
+    LearnSeed,
+    LearnSettings,
+    LearntGame,
+    OverwriteOut,
+    Quiet,
+    ResumeOut,
+    TensorBoard,
+)
 from equipoise.apps.signals import SignalFlag
-from equipoise.apps.train_session import TrainCall, TrainSession, conduct, tell_end
+from equipoise.apps.train_session import TrainCall, TrainSession, conduct, format_figure, spell_training, tell_end
 from equipoise.core.errors import AbandonedError
-from equipoise.core.formatting import format_duration, format_small
+from equipoise.core.formatting import format_duration
 from equipoise.core.pool import Pool
 from equipoise.games.base import Game
 from equipoise.games.parameters import parse_parameters
@@ -38,6 +48,8 @@ from equipoise.solvers.strategy import TabularStrategy
 
 __all__ = ["TrainDeepCFROptions", "train_deep_cfr"]
 
+CHANGED: Final = ("iterations", "traversals", "learner")
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class TrainDeepCFROptions:
@@ -53,41 +65,27 @@ class TrainDeepCFROptions:
         "equipoise train deep-cfr leduc --out nfsp-leduc --learner nfsp --hours 0.1",
     )
 
-    game: Annotated[str, typer.Argument(help="What is played, as in `solve`.", metavar="GAME")]
-    parameters: Annotated[
-        list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
-    ] = None
+    game: LearntGame
+    parameters: GameParameters = None
     preset: Annotated[str, typer.Option(help=f"How it is learnt: {', '.join(PRESETS)}.")] = "cpu"
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of strategies, state and log.", metavar="DIR")]
-    hours: Annotated[float | None, typer.Option(min=0.001, help="Stop after this time; --resume goes on.")] = None
+    out: LearnOut
+    hours: LearnHours = None
     iterations: Annotated[int | None, typer.Option("--iterations", "-n", min=1, help="Of the whole training.")] = None
     traversals: Annotated[
         int | None, typer.Option(min=1, help="Of each player in an iteration; games of NFSP.", metavar="K")
     ] = None
     learner: Annotated[str | None, typer.Option(help=f"Who learns: {', '.join(Learner)} (default deep-cfr).")] = None
-    setting: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--setting", "-s", help="Any setting of the preset, as config.json has them.", metavar="KEY=VALUE"
-        ),
-    ] = None
-    seed: Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")] = 0
-    tensorboard: Annotated[
-        bool | None,
-        typer.Option(
-            "--tensorboard/--no-tensorboard",
-            help="Write curves for TensorBoard; by default if it is installed.",
-            show_default=False,
-        ),
-    ] = None
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with what is in --out.")] = False
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Train anew in --out.")] = False
-    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+    setting: LearnSettings = None
+    seed: LearnSeed = 0
+    tensorboard: TensorBoard = None
+    resume: ResumeOut = False
+    overwrite: OverwriteOut = False
+    json: Json = False
+    quiet: Quiet = False
 
 
 def train_deep_cfr(options: TrainDeepCFROptions) -> None:
-    """Learn regrets with networks (Deep CFR), or by neural fictitious self-play, in any game.
+    """Learn regrets with networks (Deep CFR) or by neural fictitious self-play, in any game.
 
     Where the game is small enough the exact exploitability of what was learnt is measured on the way. State and
     strategies are kept every minute: stop it at any time and give --resume.
@@ -99,18 +97,11 @@ def train_deep_cfr(options: TrainDeepCFROptions) -> None:
     settings = _change(find_preset(options.preset), options)
     console = make_console(is_quiet=options.quiet)
     trainer = make_trainer(game, settings)
-    call = TrainCall(
-        out=options.out,
-        hours=options.hours,
-        workers=1,
-        ray=None,
-        tensorboard=options.tensorboard,
-        resume=options.resume,
-        overwrite=options.overwrite,
-    )
+    call = TrainCall.of(options)
+    command = spell_training(options, "deep-cfr", (*CHANGED, "seed"))
     last, flag = conduct(
         call,
-        lambda folder, board: _Session(trainer, game, folder, board, console, command=_spell(options)),
+        lambda folder, board: _Session(trainer, game, folder, board, console, command=command),
         kind=KIND,
         config={"game": format_game(game), "settings": settings.as_dict(), "preset": options.preset},
         check=lambda folder: check_same_settings(folder, game, settings),
@@ -122,11 +113,7 @@ def train_deep_cfr(options: TrainDeepCFROptions) -> None:
 def _change(preset: DeepCFRSettings, options: TrainDeepCFROptions) -> DeepCFRSettings:
     """Returns a preset with the numbers that were asked for."""
     given = parse_parameters(options.setting or [])
-    given |= {
-        name: str(value)
-        for name in ("iterations", "traversals", "learner")
-        if (value := getattr(options, name)) is not None
-    }
+    given |= {name: str(value) for name in CHANGED if (value := getattr(options, name)) is not None}
     return change_settings(preset, {"seed": str(options.seed), **given})
 
 
@@ -186,19 +173,18 @@ class _Session(TrainSession):
         if not self._was_sought:
             self._hands, self._was_sought = find_measure(self.game), True
         if self._hands is None:
-            return {"nodes_touched": self.trainer.walks.nodes_touched}
+            return {"nodes_touched": self.trainer.nodes_touched}
         found = self._hands.evaluate(lambda features, is_legal: self._policy.play(0, features, is_legal))
         return self._describe({Player.POLICY: found.exploitability})
 
     def _describe(self, found: dict[Player, float]) -> dict[str, Any]:
         """Returns exploitabilities by what plays; that of the run's own player is the run's."""
         own = found.get(self.settings.player, found[Player.POLICY])
-        nodes = self.trainer.nodes_touched if self._is_nfsp else self.trainer.walks.nodes_touched
         return {
             "exploitability": own,
             "exploitability_mbb": self.in_mbb(own),
             **{f"exploitability_{player}": value for player, value in found.items()},
-            "nodes_touched": nodes,
+            "nodes_touched": self.trainer.nodes_touched,
         }
 
     def save_nets(self, card: dict[str, Any]) -> None:
@@ -223,33 +209,14 @@ class _Session(TrainSession):
         TabularStrategy.from_tree(tree, strategy).save(self.folder.path / TABLES[player], {"card": card})
 
 
-def _spell(options: TrainDeepCFROptions) -> str:
-    """Returns the command that learns the same: the folder is left open."""
-    words = ["equipoise", "train", "deep-cfr", options.game, "--preset", options.preset, "--out", "DIR"]
-    for text in options.parameters or []:
-        words += ["-p", text]
-    for text in options.setting or []:
-        words += ["-s", text]
-    for name in ("iterations", "traversals", "learner", "seed"):
-        value = getattr(options, name)
-        words += [] if value is None else [f"--{name}", str(value)]
-    return shlex.join(words)
-
-
 def _show(last: dict[str, Any], game: Game[Any], options: TrainDeepCFROptions, console: Console) -> None:
     if options.json:
-        figures = {
-            name: None if isinstance(value, float) and math.isnan(value) else value for name, value in last.items()
-        }
-        write_json({"game": format_game(game), "out": str(options.out), **figures})
+        write_json({"game": format_game(game), "out": str(options.out), **last})
         return
     if not last or options.quiet:
         return
     said = f"{last['examples']:,} iterations in {format_duration(last['cpu_seconds'])} of CPU time"
     if "exploitability" in last:
-        figure = format_small(last["exploitability"])
-        if last["exploitability_mbb"] is not None:
-            figure += f" ({last['exploitability_mbb']:.1f} mbb/h)"
-        said = f"exploitability {figure}; {said}, {last['nodes_touched']:,} histories"
+        said = f"{format_figure(last)}; {said}, {last['nodes_touched']:,} histories"
     make_console(is_stderr=False).print(f"{format_game(game)}: {said}")
     console.print(f"play it: deep-cfr:{options.out}")

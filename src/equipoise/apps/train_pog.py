@@ -3,12 +3,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import math
-import shlex
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
 
 import numpy as np
@@ -20,26 +16,28 @@ from equipoise.apps.output import write_json
 from equipoise.apps.shared_options import (
     GameParameters,
     Json,
+    LearnHours,
+    LearnOut,
     LearnRay,
+    LearnSeed,
     LearntGame,
     LearnWorkers,
+    OverwriteOut,
     Quiet,
     ResumeOut,
     TensorBoard,
 )
 from equipoise.apps.signals import SignalFlag
-from equipoise.apps.train_session import TrainSession, find_deadline, open_players
+from equipoise.apps.train_session import TrainCall, TrainSession, conduct, format_figure, spell_training, tell_end
 from equipoise.core.errors import GameTooLargeError
-from equipoise.core.formatting import format_duration, format_small
+from equipoise.core.formatting import format_duration
 from equipoise.core.pool import Pool
-from equipoise.core.runs import RunFolder
 from equipoise.games.base import Game
 from equipoise.games.perfect_information import PerfectInformationGame
 from equipoise.games.registry import format_game
 from equipoise.learning.pog.measuring import measure_composed
 from equipoise.learning.pog.runs import KIND, NET, STATE, check_same_settings, play_settings
 from equipoise.learning.pog.settings import PRESETS, PogSettings, find_preset
-from equipoise.learning.scalar_board import find_writer, open_board
 from equipoise.runs.request import find_named_game
 from equipoise.trees.public import PublicTree, build_public_tree
 
@@ -73,8 +71,8 @@ class TrainPogOptions:
     game: LearntGame
     parameters: GameParameters = None
     preset: Annotated[str, typer.Option(help=f"How it is learnt: {', '.join(PRESETS)}.")] = "small"
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of weights, state and log.", metavar="DIR")]
-    hours: Annotated[float | None, typer.Option(min=0.001, help="Stop after this time; --resume goes on.")] = None
+    out: LearnOut
+    hours: LearnHours = None
     examples: Annotated[int | None, typer.Option(min=1, help="Solved queries that self-play makes.")] = None
     hidden: Annotated[int | None, typer.Option(min=1, help="Units of a hidden layer.")] = None
     simulations: Annotated[int | None, typer.Option("--simulations", "-s", min=1, help="Of each search.")] = None
@@ -94,10 +92,10 @@ class TrainPogOptions:
     seeds: Annotated[int | None, typer.Option(min=1, help="Of searches in the last test.")] = None
     workers: LearnWorkers = 1
     ray: LearnRay = None
-    seed: Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")] = 0
+    seed: LearnSeed = 0
     tensorboard: TensorBoard = None
     resume: ResumeOut = False
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Train anew in --out.")] = False
+    overwrite: OverwriteOut = False
     json: Json = False
     quiet: Quiet = False
 
@@ -111,34 +109,22 @@ def train_pog(options: TrainPogOptions) -> None:
     from equipoise.learning.pog.games import SelfPlayGame  # noqa: PLC0415 - with the trainer
     from equipoise.learning.pog.training import PogTrainer  # noqa: PLC0415 - torch is an extra
 
-    writer = find_writer(is_wanted=options.tensorboard)
     game = find_named_game(options.game, options.parameters)
     assert game is not None, "the game is an argument"
     settings = _change(find_preset(options.preset), options)
     console = make_console(is_quiet=options.quiet)
     trainer = PogTrainer(SelfPlayGame(game), settings)
-    config = {"game": format_game(game), "settings": settings.as_dict(), "preset": options.preset}
-    with SignalFlag() as flag, contextlib.ExitStack() as stack:
-        pool = open_players(options.workers, options.ray, stack)
-        folder = RunFolder.open_or_create(
-            options.out, KIND, config, is_resumed=options.resume, is_overwritten=options.overwrite
-        )
-        if options.resume:
-            check_same_settings(folder, game, settings)
-        stack.enter_context(folder.writing())
-        board = stack.enter_context(open_board(folder, writer))
-        session = _Session(trainer, game, folder, board, console, command=_spell(options))
-        if options.overwrite:
-            (folder.path / STATE).unlink(missing_ok=True)
-        session.restore()
-        last = session.train(flag, pool, find_deadline(options.hours))
-        session.draw()
-    _show(last, game, session, options, console)
-    if flag():
-        console.print("interrupted: give --resume to go on", style="yellow")
-        raise typer.Exit(flag.exit_code)
-    if options.hours is not None and not trainer.is_done:
-        console.print(f"the {options.hours:g} hours are over: give --resume to go on", style="yellow")
+    call = TrainCall.of(options)
+    command = spell_training(options, "pog", CHANGED)
+    last, flag = conduct(
+        call,
+        lambda folder, board: _Session(trainer, game, folder, board, console, command=command),
+        kind=KIND,
+        config={"game": format_game(game), "settings": settings.as_dict(), "preset": options.preset},
+        check=lambda folder: check_same_settings(folder, game, settings),
+    )
+    _show(last, game, settings, options, console)
+    tell_end(call, flag, console, is_done=trainer.is_done)
 
 
 def _change(preset: PogSettings, options: TrainPogOptions) -> PogSettings:
@@ -157,9 +143,7 @@ class _Session(TrainSession):
 
     @property
     def test(self) -> str:
-        growth = self.settings.growth
-        turns = "in turn" if growth.is_alternating else "at once"
-        return f"PoG({growth.simulations},{growth.per_sweep:g}), players updated {turns}, searched again safely"
+        return _describe_test(self.settings)
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -199,40 +183,24 @@ class _Session(TrainSession):
         return self._tree
 
 
-def _spell(options: TrainPogOptions) -> str:
-    """Returns the command that makes the same weights: the folder is left open."""
-    words = ["equipoise", "train", "pog", options.game, "--preset", options.preset, "--out", "DIR"]
-    for text in options.parameters or []:
-        words += ["-p", text]
-    for name in CHANGED:
-        value = getattr(options, name)
-        words += (
-            []
-            if value is None
-            else [f"--{name.replace('_', '-')}", f"{value:g}" if isinstance(value, float) else str(value)]
-        )
-    if options.workers > 1:
-        words += ["--workers", str(options.workers)]
-    if options.ray is not None:
-        words += ["--ray", "ADDRESS"]
-    return shlex.join(words)
+def _describe_test(settings: PogSettings) -> str:
+    """Returns how weights are tested: by what search."""
+    growth = settings.growth
+    turns = "in turn" if growth.is_alternating else "at once"
+    return f"PoG({growth.simulations},{growth.per_sweep:g}), players updated {turns}, searched again safely"
 
 
-def _show(last: dict[str, Any], game: Game[Any], session: _Session, options: TrainPogOptions, console: Console) -> None:
+def _show(
+    last: dict[str, Any], game: Game[Any], settings: PogSettings, options: TrainPogOptions, console: Console
+) -> None:
     if options.json:
-        figures = {
-            name: None if isinstance(value, float) and math.isnan(value) else value for name, value in last.items()
-        }
-        write_json({"game": format_game(game), "test": session.test, "out": str(options.out), **figures})
+        write_json({"game": format_game(game), "test": _describe_test(settings), "out": str(options.out), **last})
         return
     if not last or options.quiet:
         return
     spent = format_duration(last["cpu_seconds"])
     said = f"{last['examples']:,} solved queries in {spent} of CPU time"
     if "exploitability" in last:
-        figure = format_small(last["exploitability"])
-        if last["exploitability_mbb"] is not None:
-            figure += f" ({last['exploitability_mbb']:.1f} mbb/h)"
-        said = f"exploitability {figure} over {last['seeds']} seeds of {session.test}; {said}"
+        said = f"{format_figure(last)} over {last['seeds']} seeds of {_describe_test(settings)}; {said}"
     make_console(is_stderr=False).print(f"{format_game(game)}: {said}")
     console.print(f"play it: pog:{options.out}")

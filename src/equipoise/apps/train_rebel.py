@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-import shlex
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -18,17 +16,22 @@ from equipoise.apps.output import write_json
 from equipoise.apps.shared_options import (
     GameParameters,
     Json,
+    LearnHours,
+    LearnOut,
     LearnRay,
+    LearnSeed,
+    LearnSettings,
     LearntGame,
     LearnWorkers,
+    OverwriteOut,
     Quiet,
     ResumeOut,
     TensorBoard,
 )
 from equipoise.apps.signals import SignalFlag
-from equipoise.apps.train_session import TrainCall, TrainSession, conduct, tell_end
+from equipoise.apps.train_session import TrainCall, TrainSession, conduct, format_figure, spell_training, tell_end
 from equipoise.core.errors import UnknownNameError
-from equipoise.core.formatting import format_duration, format_small
+from equipoise.core.formatting import format_duration
 from equipoise.core.pool import Pool
 from equipoise.games.base import Game
 from equipoise.games.parameters import parse_parameters
@@ -60,27 +63,22 @@ class TrainRebelOptions:
     game: LearntGame
     parameters: GameParameters = None
     preset: Annotated[str, typer.Option(help=f"How it is learnt: {', '.join((*PRESETS, *HOLDEM_PRESETS))}.")] = "small"
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of weights, state and log.", metavar="DIR")]
-    hours: Annotated[float | None, typer.Option(min=0.001, help="Stop after this time; --resume goes on.")] = None
+    out: LearnOut
+    hours: LearnHours = None
     examples: Annotated[int | None, typer.Option(min=1, help="Values that self-play makes.")] = None
     hidden: Annotated[int | None, typer.Option(min=1, help="Units of a hidden layer.")] = None
     horizon: Annotated[
         str | None, typer.Option(help="Where searches end: a number of actions, or round.", metavar="N|round")
     ] = None
     iterations: Annotated[int | None, typer.Option(min=1, help="Of each search in training.")] = None
-    setting: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--setting", "-s", help="Any setting of the preset, as config.json has them.", metavar="KEY=VALUE"
-        ),
-    ] = None
+    setting: LearnSettings = None
     playthroughs: Annotated[int | None, typer.Option(min=1, help="Of the last test.")] = None
     workers: LearnWorkers = 1
     ray: LearnRay = None
-    seed: Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")] = 0
+    seed: LearnSeed = 0
     tensorboard: TensorBoard = None
     resume: ResumeOut = False
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Train anew in --out.")] = False
+    overwrite: OverwriteOut = False
     json: Json = False
     quiet: Quiet = False
 
@@ -171,19 +169,7 @@ class _Session(TrainSession):
 
 def spell_command(options: TrainRebelOptions) -> str:
     """Returns the command that makes the same weights: the folder is left open."""
-    words = ["equipoise", "train", "rebel", options.game, "--preset", options.preset, "--out", "DIR"]
-    for text in options.parameters or []:
-        words += ["-p", text]
-    for text in options.setting or []:
-        words += ["-s", text]
-    for name in ("examples", "hidden", "horizon", "iterations", "seed"):
-        value = getattr(options, name)
-        words += [] if value is None else [f"--{name}", str(value)]
-    if options.workers > 1:
-        words += ["--workers", str(options.workers)]
-    if options.ray is not None:
-        words += ["--ray", "ADDRESS"]
-    return shlex.join(words)
+    return spell_training(options, "rebel", ("examples", "hidden", "horizon", "iterations", "seed"))
 
 
 def _show(
@@ -195,11 +181,8 @@ def _show(
     if not last or options.quiet:
         return
     spent = format_duration(last["cpu_seconds"])
-    figure = format_small(last["exploitability"])
-    if last["exploitability_mbb"] is not None:
-        figure += f" ({last['exploitability_mbb']:.1f} mbb/h)"
     make_console(is_stderr=False).print(
-        f"{format_game(game)}: exploitability {figure} over {last['playthroughs']:,} playthroughs of {settings.test}; "
+        f"{format_game(game)}: {format_figure(last)} over {last['playthroughs']:,} playthroughs of {settings.test}; "
         f"at least {last['lower']:.4f} (standard error {last['lower_error']:.4f}); {last['examples']:,} values in "
         f"{spent} of CPU time"
     )

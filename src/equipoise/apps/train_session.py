@@ -7,8 +7,9 @@ import abc
 import contextlib
 import dataclasses
 import math
+import shlex
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,7 +31,15 @@ from equipoise.games.base import Game
 from equipoise.games.registry import format_game
 from equipoise.learning.scalar_board import ScalarBoard, find_writer, open_board
 
-__all__ = ["CURVE", "TrainCall", "TrainSession", "conduct", "find_deadline", "open_players", "tell_end"]
+__all__ = [
+    "CURVE",
+    "TrainCall",
+    "TrainSession",
+    "conduct",
+    "format_figure",
+    "spell_training",
+    "tell_end",
+]
 
 SAVE_SECONDS: Final = 45.0  # between saved states
 TOLD_SECONDS: Final = 2.0  # between events that say where a training stands
@@ -38,12 +47,12 @@ SECONDS_PER_HOUR: Final = 3600.0
 CURVE: Final = "exploitability.png"
 
 
-def find_deadline(hours: float | None) -> float:
+def _find_deadline(hours: float | None) -> float:
     """Returns when a number of hours are over, on the monotonic clock."""
     return math.inf if hours is None else time.monotonic() + hours * SECONDS_PER_HOUR
 
 
-def open_players(workers: int, ray: str | None, stack: contextlib.ExitStack) -> Pool | None:
+def _open_players(workers: int, ray: str | None, stack: contextlib.ExitStack) -> Pool | None:
     """Returns who plays beside this process, None if it plays itself."""
     if ray is None and workers == 1:
         return None
@@ -199,16 +208,17 @@ class TrainCall:
 
     out: Path
     hours: float | None
-    workers: int
-    ray: str | None
+    workers: int = 1
+    ray: str | None = None
     tensorboard: bool | None
     resume: bool
     overwrite: bool
 
     @classmethod
     def of(cls, options: Any) -> TrainCall:
-        """Returns what a command's options say of it."""
-        return cls(**{field.name: getattr(options, field.name) for field in dataclasses.fields(cls)})
+        """Returns what a command's options say of it; where nobody else plays there are no options of who does."""
+        names = [field.name for field in dataclasses.fields(cls) if hasattr(options, field.name)]
+        return cls(**{name: getattr(options, name) for name in names})
 
 
 def conduct(
@@ -233,7 +243,7 @@ def conduct(
     """
     writer = find_writer(is_wanted=call.tensorboard)
     with SignalFlag() as flag, contextlib.ExitStack() as stack:
-        pool = open_players(call.workers, call.ray, stack)
+        pool = _open_players(call.workers, call.ray, stack)
         folder = RunFolder.open_or_create(call.out, kind, config, is_resumed=call.resume, is_overwritten=call.overwrite)
         if call.resume:
             check(folder)
@@ -243,7 +253,7 @@ def conduct(
         if call.overwrite:
             (folder.path / session.state_file).unlink(missing_ok=True)
         session.restore()
-        last = session.train(flag, pool, find_deadline(call.hours))
+        last = session.train(flag, pool, _find_deadline(call.hours))
         session.draw()
     return last, flag
 
@@ -255,3 +265,37 @@ def tell_end(call: TrainCall, flag: SignalFlag, console: Console, *, is_done: bo
         raise typer.Exit(flag.exit_code)
     if call.hours is not None and not is_done:
         console.print(f"the {call.hours:g} hours are over: give --resume to go on", style="yellow")
+
+
+def spell_training(options: Any, method: str, names: Sequence[str]) -> str:
+    """Returns the command that learns the same again: the folder is left open.
+
+    Args:
+        options: of a command that trains.
+        method: its name.
+        names: of options that are spelt where they were given.
+    """
+    words = ["equipoise", "train", method, options.game, "--preset", options.preset, "--out", "DIR"]
+    for text in options.parameters or []:
+        words += ["-p", text]
+    for text in getattr(options, "setting", None) or []:
+        words += ["-s", text]
+    for name in names:
+        value = getattr(options, name)
+        if value is not None:
+            words += [f"--{name.replace('_', '-')}", f"{value:g}" if isinstance(value, float) else str(value)]
+    call = TrainCall.of(options)
+    words += ["--workers", str(call.workers)] if call.workers > 1 else []
+    words += ["--ray", "ADDRESS"] if call.ray is not None else []
+    return shlex.join(words)
+
+
+def format_figure(measured: Mapping[str, Any]) -> str:
+    """Returns the exploitability of a measurement as text.
+
+    >>> format_figure({"exploitability": 0.25, "exploitability_mbb": None})
+    'exploitability 0.25'
+    """
+    said = f"exploitability {format_small(measured['exploitability'])}"
+    in_mbb = measured["exploitability_mbb"]
+    return said if in_mbb is None else f"{said} ({in_mbb:.1f} mbb/h)"

@@ -26,8 +26,8 @@ class Questions(NamedTuple):
     """What a head asks of every cluster: deal, player, node and chips paid where a walk leaves the first street."""
 
     hole: ByteArray  # [deals, 2 * players] cards
-    asked: IntArray  # [Q, 4] in the order of the head's walk
-    walks: IntArray  # [W, 4] for the average, chips unread
+    asked: IntArray  # [questions, 4] in the order of the head's walk
+    walks: IntArray  # [walks, 4] for the average, chips unread
     taken: ByteArray  # what others did at the head, for the head alone
     touched: int  # nodes of the first street
 
@@ -73,7 +73,7 @@ def _as_rows(content: bytes) -> IntArray:
 def learn(
     kernel: BlueprintKernel, deals: CardDeals, questions: Questions, values: FloatArray, *, scale: float, floor: int
 ) -> bool:
-    """Adds to a head's regrets what its questions were worth `[Q]`; returns whether there was no room for a block."""
+    """Adds to a head's regrets what its `[questions]` were worth; returns whether a block had no room."""
     check_array("values", values, np.float32, (len(questions.asked),))
     settings = kernel.bind_settings(deals, scale=scale, floor=floor, pruning=None)
     with kernel.one_caller:
@@ -94,14 +94,14 @@ def answer(
     floor: int,
     pruning: BlueprintPruning | None = None,
 ) -> tuple[FloatArray, IntArray, TrainingCounts]:
-    """Returns `[Q]` what each question's player wins on a flop of a cluster, and `[deals]` how many flops it had left.
+    """Returns `[questions]` what their players win on a flop of a cluster, and `[deals]` how many flops it had left.
 
     The cluster's tables learn from what follows.
 
     Args:
         kernel: of the cluster.
         deals: with buckets within it.
-        flops: `[F, 3]` all that belong to it, whatever the order of suits.
+        flops: `[flops, 3]` all that belong to it, whatever the order of suits.
         questions: a head's.
         words: `[4]` of a generator, which goes on from where it is.
         scale: regret of a chip.

@@ -33,20 +33,20 @@ WordArray = npt.NDArray[np.uint64]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ChanceArrays:
-    """What chance does, apart from what players do: G groups of terminals before which chance did the same."""
+    """What chance does, apart from what players do: groups of terminals before which chance did the same."""
 
-    first_child: IntArray  # [G+1] into `child`
+    first_child: IntArray  # [groups+1] into `child`
     child: IntArray  # groups after one more outcome, above their parent's number
     probability: FloatArray  # of each child, given the group
-    first_terminal: IntArray  # [G+1] into `terminal`
+    first_terminal: IntArray  # [groups+1] into `terminal`
     terminal: IntArray  # [Z] terminals by group
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ParametricTables:
-    """What a run changes; K terms, the first of which is the constant."""
+    """What a run changes; of the terms the first is the constant."""
 
-    regret_sum: FloatArray  # [Q, K] coefficients of regrets
+    regret_sum: FloatArray  # [Q, terms] coefficients of regrets
     strategy_sum: FloatArray  # [Q] weighted by own reach
     strategy: FloatArray  # [Q] what the next iteration plays
     realization: FloatArray  # [Q] own reach under it
@@ -77,7 +77,7 @@ class ParametricKernel:
             first_sequence: `[I]` as of the tree.
             num_actions: `[I]` as of the tree.
             parent_sequence: `[I]` as of the tree.
-            payoff: `[Z, K]` player 0's utility as coefficients of the terms.
+            payoff: `[Z, terms]` player 0's utility as coefficients of the terms.
             chance: `[Z]` probability of chance on the way to each terminal.
             groups: terminals by what chance did.
         """
@@ -124,7 +124,7 @@ class ParametricKernel:
         is_alternating: bool,
         random_words: WordArray | None = None,
     ) -> None:
-        """Runs iterations at the parameters whose terms are `term` `[K]`; updates `tables` in place.
+        """Runs iterations at the parameters whose terms are `term` `[terms]`; updates `tables` in place.
 
         Args:
             tables: of the run.

@@ -102,17 +102,17 @@ class SamplingArrays:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Collected:
-    """What traversals found, in their order: V visits with regrets, M meetings where averages are kept."""
+    """What traversals found, in their order: visits with regrets, meetings where averages are kept."""
 
     nodes_touched: int  # histories visited, terminals included
-    regret_infoset: IntArray  # [V]
+    regret_infoset: IntArray  # [visits]
     regret: FloatArray  # of their actions, visit after visit
-    met_infoset: IntArray  # [M]
-    met_weight: FloatArray  # [M] of the strategy in the average
+    met_infoset: IntArray  # [meetings]
+    met_weight: FloatArray  # [meetings] of the strategy in the average
 
 
 def draw_words(random_words: WordArray, count: int) -> WordArray:
-    """Returns `[K]` words that streams of random numbers begin with, and moves the generator `[4]` on.
+    """Returns `[traversals]` words that streams of random numbers begin with, and moves the generator `[4]` on.
 
     >>> draw_words(np.array([1, 2, 3, 4], np.uint64), 2).tolist()
     [11520, 0]
@@ -216,7 +216,7 @@ class SamplingKernel:
             player: whose traversals.
             strategy: `[Q]` of everybody.
             is_known: `[I]` nonzero where the strategy is there.
-            words: `[K]` what each traversal's stream of random numbers begins with, see `draw_words`.
+            words: `[traversals]` what each traversal's stream of random numbers begins with, see `draw_words`.
             exploration: as in `iterate`.
         """
         found, is_wanted, is_whole = self._collect(scheme, player, strategy, is_known, words, exploration, True)
@@ -241,7 +241,7 @@ class SamplingKernel:
         *,
         exploration: float = 0.0,
     ) -> tuple[IntArray, npt.NDArray[np.bool_]]:
-        """Returns the information sets met whose strategy is not known, and `[K]` which traversals met one.
+        """Returns the information sets met whose strategy is not known, and `[traversals]` which met one.
 
         What lies below them is not seen: ask again once their strategies are there. Arguments as in `collect`.
         """

@@ -72,7 +72,7 @@ def evaluation_grid(iterations: int, marks: Sequence[int], *, fine_from: int | N
     >>> evaluation_grid(60, (30, 100))
     [1, 2, 3, 4, 5, 7, 9, 11, 14, 18, 22, 30, 35, 44, 60]
     >>> evaluation_grid(60, (30, 100), fine_from=50)
-    [1, 2, 3, 4, 5, 7, 9, 11, 14, 18, 22, 30, 35, 44, 50, 53, 56, 59, 60]
+    [1, 2, 3, 4, 5, 7, 9, 11, 14, 18, 22, 30, 35, 44, 50, 52, 55, 58, 60]
     """
     wanted = {mark for mark in marks if mark < iterations} | {iterations}
     points, t = set(wanted), 0

@@ -35,7 +35,7 @@ SHAPE: Final = ("actor", "parent", "infoset", "chance_probability", "terminal_se
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ParametricTree:
-    """A two-player zero-sum tree whose payoffs are polynomials of D parameters, with K terms.
+    """A two-player zero-sum tree whose payoffs are polynomials of parameters.
 
     >>> game = build_parametric_tree("leduc", ["second_sizes"])
     >>> game.names, game.base, game.num_terms
@@ -45,21 +45,21 @@ class ParametricTree:
     """
 
     tree: HistoryTree  # at the base
-    names: tuple[str, ...]  # [D]
-    base: tuple[float, ...]  # [D] terms are products of distances from here
-    exponents: npt.NDArray[np.int64]  # [K, D] of the terms; the first is the constant
-    payoff: FloatArray  # [Z, K] player 0's utility as coefficients of the terms
+    names: tuple[str, ...]  # [parameters]
+    base: tuple[float, ...]  # [parameters] terms are products of distances from here
+    exponents: npt.NDArray[np.int64]  # [terms, parameters]; the first is the constant
+    payoff: FloatArray  # [Z, terms] player 0's utility as coefficients of the terms
 
     def __repr__(self) -> str:
         return f"<ParametricTree of {self.tree.game_label} by {', '.join(self.names)}>"
 
     @property
     def num_terms(self) -> int:
-        """Returns K."""
+        """Returns how many terms the polynomials have."""
         return int(self.exponents.shape[0])
 
     def terms(self, point: Sequence[float]) -> FloatArray:
-        """Returns `[K]` the values of the terms at a point of the parameters."""
+        """Returns `[terms]` the values of the terms at a point of the parameters."""
         offset = np.array(self.check_point(point)) - np.array(self.base)
         found = np.ones(self.num_terms)
         for dimension, distance in enumerate(offset):

@@ -76,7 +76,7 @@ class TextEncoder:
     """Any game's information states by the letters of their texts, each at one of some columns that a hash chooses.
 
     >>> encoder = TextEncoder(num_players=2, num_actions=2)
-    >>> encoder.encode(0, "J:b").sum()
+    >>> float(encoder.encode(0, "J:b").sum())
     3.0
     """
 
@@ -113,7 +113,7 @@ class HoldemEncoder:
     Checked by: tests/learning/deep_cfr/test_rules_walks.py.
 
     >>> from equipoise.games import make_game
-    >>> game = make_game("holdem", bet_sizes="2,2", max_raises="3,4", big_blind=2, last_street="flop")
+    >>> game = make_game("holdem", bet_sizes="2,2", max_raises="3,4", small_blind=1, big_blind=2, last_street="flop")
     >>> encoder = HoldemEncoder(game)
     >>> encoder.layout, encoder.num_actions
     (CardLayout(groups=(2, 3), num_numbers=26), 3)

@@ -26,7 +26,6 @@ Ask = Callable[[npt.NDArray[Any], BoolArray], FloatArray]  # features [B, F], le
 
 MOST_CARDS: Final = 16  # of a deck: pairs of hands on every board are a matrix
 MOST_NODES: Final = 50_000  # public states
-NUM_HOLE_CARDS: Final = 4
 
 
 class HoldemMeasure:

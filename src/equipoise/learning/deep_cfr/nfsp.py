@@ -7,7 +7,7 @@ import itertools
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +17,7 @@ from equipoise.core.errors import AbandonedError, ConfigError
 from equipoise.core.interruption import IsInterrupted, never
 from equipoise.learning.deep_cfr.memory import make_memory
 from equipoise.learning.deep_cfr.settings import DeepCFRSettings, Memory
-from equipoise.learning.deep_cfr.training import DeepCFRRecord
+from equipoise.learning.deep_cfr.training import IteratedTraining
 from equipoise.learning.dqn import DQNConfig, DQNLearner
 from equipoise.learning.learner import FloatArray
 from equipoise.learning.networks import Adam, NetworkStack, check_outputs, one_thread
@@ -189,7 +189,7 @@ class NFSPLearner(DQNLearner):
         return found
 
 
-class NFSPTraining:
+class NFSPTraining(IteratedTraining):
     """A training by neural fictitious self-play under Deep CFR's settings: an iteration is `traversals` games."""
 
     def __init__(self, tree: HistoryTree, settings: DeepCFRSettings) -> None:
@@ -215,11 +215,6 @@ class NFSPTraining:
         self.goal: int | None = None  # games after which the iteration under way is over
 
     @property
-    def examples(self) -> int:
-        """Returns what progress is counted in: iterations."""
-        return self.iteration
-
-    @property
     def step(self) -> int:
         """Returns the updates so far."""
         return self.learner.num_rounds * self.learner.configs[0].updates_per_round
@@ -234,11 +229,6 @@ class NFSPTraining:
         """Returns the decisions and ends of games so far."""
         return self.learner.nodes_touched
 
-    @property
-    def is_done(self) -> bool:
-        """Returns whether all iterations are run."""
-        return self.iteration >= self.settings.iterations
-
     def iterate(self, num_iterations: int, is_interrupted: IsInterrupted = never) -> None:
         """Plays games and learns from them; raises `AbandonedError` between two rounds once interrupted."""
         for _ in range(num_iterations):
@@ -250,23 +240,6 @@ class NFSPTraining:
             if self.learner.num_games < self.goal:
                 raise AbandonedError("an iteration was interrupted")
             self.iteration, self.goal = self.iteration + 1, None
-
-    def run(
-        self, is_over: Callable[[], bool] = never, *, is_interrupted: IsInterrupted = never
-    ) -> Iterator[DeepCFRRecord]:
-        """Yields a record after each iteration; see `DeepCFR.run`."""
-        while not self.is_done and not is_over():
-            try:
-                self.iterate(1, is_interrupted)
-            except AbandonedError:
-                return
-            yield DeepCFRRecord(
-                examples=self.iteration,
-                step=self.step,
-                loss=self.loss,
-                nodes_touched=self.nodes_touched,
-                cpu_seconds=self.cpu_seconds,
-            )
 
     def evaluate(self) -> Evaluation:
         """Returns the exact quality of the averages."""

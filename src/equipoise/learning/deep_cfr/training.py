@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import json
 import math
@@ -23,7 +24,7 @@ from equipoise.learning.deep_cfr.settings import DeepCFRSettings, Weighting
 from equipoise.learning.deep_cfr.walks import TreeWalks, Walks
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
 
-__all__ = ["DeepCFR", "DeepCFRRecord", "TreeAverage"]
+__all__ = ["DeepCFR", "DeepCFRRecord", "IteratedTraining", "TreeAverage"]
 
 FloatArray = npt.NDArray[np.float64]
 AnyArray = npt.NDArray[Any]
@@ -41,6 +42,65 @@ class DeepCFRRecord:
     loss: float  # of the last fit, at its end
     nodes_touched: int
     cpu_seconds: float  # of training so far, tests left out
+
+
+class IteratedTraining(abc.ABC):
+    """A training in iterations, whoever learns in them."""
+
+    settings: DeepCFRSettings
+    iteration: int  # so far
+    cpu_seconds: float  # of them
+
+    @property
+    @abc.abstractmethod
+    def step(self) -> int:
+        """Returns the updates of weights so far."""
+
+    @property
+    @abc.abstractmethod
+    def loss(self) -> float:
+        """Returns the last loss."""
+
+    @property
+    @abc.abstractmethod
+    def nodes_touched(self) -> int:
+        """Returns the histories visited so far."""
+
+    @abc.abstractmethod
+    def iterate(self, num_iterations: int, is_interrupted: IsInterrupted = never) -> None:
+        """Runs iterations; raises `AbandonedError` within one once it is interrupted."""
+
+    @property
+    def examples(self) -> int:
+        """Returns what progress is counted in: iterations."""
+        return self.iteration
+
+    @property
+    def is_done(self) -> bool:
+        """Returns whether all iterations are run."""
+        return self.iteration >= self.settings.iterations
+
+    def run(
+        self, is_over: Callable[[], bool] = never, *, is_interrupted: IsInterrupted = never
+    ) -> Iterator[DeepCFRRecord]:
+        """Yields a record after each iteration.
+
+        Args:
+            is_over: says whether to stop early; asked before each iteration.
+            is_interrupted: says whether to stop at once, within an iteration as well: a state can be kept there, too.
+        """
+        while not self.is_done and not is_over():
+            try:
+                self.iterate(1, is_interrupted)
+            except AbandonedError:
+                return
+            yield DeepCFRRecord(
+                examples=self.iteration,
+                step=self.step,
+                loss=self.loss,
+                nodes_touched=self.nodes_touched,
+                cpu_seconds=self.cpu_seconds,
+            )
 
 
 class TreeAverage:
@@ -63,7 +123,7 @@ class TreeAverage:
         return self.kernel.normalize(self.total)
 
 
-class DeepCFR:
+class DeepCFR(IteratedTraining):
     """A run of Deep CFR, whatever predicts.
 
     Paper: Brown 2020, PhD thesis, Algorithms 1 and 2 [B20].
@@ -110,13 +170,6 @@ class DeepCFR:
         if isinstance(walks, TreeWalks) and walks.tree.num_actions.size <= MOST_TABULATED:
             self.average = TreeAverage(walks)
 
-    # --- what is shared with every training that a command conducts ---
-
-    @property
-    def examples(self) -> int:
-        """Returns what progress is counted in: iterations."""
-        return self.iteration
-
     @property
     def step(self) -> int:
         """Returns the steps of all fits so far."""
@@ -129,33 +182,9 @@ class DeepCFR:
         return float(np.mean(losses))
 
     @property
-    def is_done(self) -> bool:
-        """Returns whether all iterations are run."""
-        return self.iteration >= self.settings.iterations
-
-    def run(
-        self, is_over: Callable[[], bool] = never, *, is_interrupted: IsInterrupted = never
-    ) -> Iterator[DeepCFRRecord]:
-        """Yields a record after each iteration.
-
-        Args:
-            is_over: says whether to stop early; asked before each iteration.
-            is_interrupted: says whether to stop at once, within an iteration as well: `state` can be kept there, too.
-        """
-        while not self.is_done and not is_over():
-            try:
-                self.iterate(1, is_interrupted)
-            except AbandonedError:
-                return
-            yield DeepCFRRecord(
-                examples=self.iteration,
-                step=self.step,
-                loss=self.loss,
-                nodes_touched=self.walks.nodes_touched,
-                cpu_seconds=self.cpu_seconds,
-            )
-
-    # --- iterations ---
+    def nodes_touched(self) -> int:
+        """Returns the histories that traversals visited so far."""
+        return self.walks.nodes_touched
 
     def iterate(self, num_iterations: int, is_interrupted: IsInterrupted = never) -> None:
         """Runs iterations: for every player in turn, traversals and a fit.

@@ -36,15 +36,15 @@ SCHEMES = {Sampling.EXTERNAL: Scheme.EXTERNAL, Sampling.OUTCOME: Scheme.OUTCOME}
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What traversals of one player found, in a written order: V visits with regrets, M meetings of the others."""
+    """What traversals of one player found, in a written order: visits with regrets, meetings of the others."""
 
-    place: AnyArray  # [V, ...] where the player decided
-    is_legal: BoolArray  # [V, A]
-    regret: FloatArray  # [V, A]
-    met_place: AnyArray  # [M, ...] where averages are kept
-    met_is_legal: BoolArray  # [M, A]
-    met_strategy: FloatArray  # [M, A]
-    met_weight: FloatArray  # [M]
+    place: AnyArray  # [visits, ...] where the player decided
+    is_legal: BoolArray  # [visits, A]
+    regret: FloatArray  # [visits, A]
+    met_place: AnyArray  # [meetings, ...] where averages are kept
+    met_is_legal: BoolArray  # [meetings, A]
+    met_strategy: FloatArray  # [meetings, A]
+    met_weight: FloatArray  # [meetings]
 
 
 class Walks(Protocol):
@@ -201,7 +201,7 @@ class TreeWalks:
 
 
 def pad_rows(values: FloatArray, counts: npt.NDArray[Any], width: int) -> FloatArray:
-    """Returns `[R, width]` rows of unequal length one after the other, filled up with zeros.
+    """Returns `[rows, width]` rows of unequal length one after the other, filled up with zeros.
 
     >>> pad_rows(np.array([1.0, 2.0, 3.0]), np.array([1, 2]), 2).tolist()
     [[1.0, 0.0], [2.0, 3.0]]

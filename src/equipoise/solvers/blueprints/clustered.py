@@ -59,7 +59,7 @@ class ClusterGround:
     betting: FlatBetting
     deals: CardDeals  # with buckets within a cluster
     num_buckets: IntArray  # [players, 4] within a cluster
-    flops: tuple[npt.NDArray[np.uint8], ...]  # [F, 3] of each cluster, whatever the order of suits
+    flops: tuple[npt.NDArray[np.uint8], ...]  # [flops, 3] of each cluster, whatever the order of suits
 
     def kernel(self, tables: BlueprintTables, config: BlueprintConfig, *, walked_streets: int) -> BlueprintKernel:
         """Returns training on tables of the head or of a cluster."""
@@ -97,7 +97,7 @@ class Step(NamedTuple):
 class Answers(NamedTuple):
     """The one message back, of a cluster."""
 
-    values: npt.NDArray[np.float32]  # [Q]
+    values: npt.NDArray[np.float32]  # [questions]
     fits: IntArray  # [deals] flops of the cluster that the hands leave
     counts: TrainingCounts
 
@@ -473,7 +473,7 @@ def _no_questions(num_players: int) -> Questions:
 
 
 def _weigh(questions: Questions, answers: Sequence[Answers]) -> npt.NDArray[np.float32]:
-    """Returns `[Q]` the mean of the clusters' answers, each weighing as many flops as the hands leave of it."""
+    """Returns `[questions]` the mean of the clusters' answers, each weighing as many flops as the hands leave of it."""
     deal = questions.asked[:, 0]
     total, weight = np.zeros(len(deal)), np.zeros(len(deal))
     for one in answers:

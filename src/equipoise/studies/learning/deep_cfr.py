@@ -22,7 +22,7 @@ from equipoise.trees.cache import load_or_build_history_tree
 if TYPE_CHECKING:
     from equipoise.learning.deep_cfr.training import DeepCFR
 
-__all__ = ["DEEP_CFR", "DeepCFRConfiguration", "measure_training"]
+__all__ = ["DEEP_CFR", "DeepCFRConfiguration", "describe_seeds", "measure_training"]
 
 SOURCE: Final = "Brown 2020, PhD thesis, section 4.1.3 and Figure 4.2"
 SECTION: Final = "section 4.1.3"
@@ -96,7 +96,7 @@ def _measure_seed(
     run = make_training(make_walks(GAMES[game], settings), settings)
     nodes = []
     for found in measure_training(run, marks):
-        nodes.append(run.walks.nodes_touched)
+        nodes.append(run.nodes_touched)
         yield [_point(game, curve, nodes[-1], value, seed) for curve, value in found.items()]
     table = MCCFRSolver(
         tree,
@@ -127,6 +127,15 @@ def measure_training(run: DeepCFR, marks: Sequence[int]) -> Iterator[dict[str, f
         yield {POLICY: run.evaluate(strategy).exploitability, VALUES: run.evaluate().exploitability}
 
 
+def describe_seeds(values: Sequence[float]) -> dict[str, Any]:
+    """Returns the columns of a table of ends that say what several seeds gave."""
+    return {
+        "mean": round(statistics.fmean(values), 1),
+        "deviation": round(statistics.stdev(values), 1) if len(values) > 1 else None,
+        "seeds": len(values),
+    }
+
+
 def _point(game: str, curve: str, nodes: int, exploitability: float, seed: int) -> Point:
     # seeds touch a few histories more or less: what is compared must stand at one abscissa
     return Point(panel=game, curve=curve, x=int(float(f"{nodes:.1g}")), y=MBB * exploitability, run=seed)
@@ -148,9 +157,7 @@ def conclude(configuration: DeepCFRConfiguration, measured: Measured) -> Conclus
                     "game": game,
                     "curve": curve,
                     "histories": last,
-                    "mean": round(statistics.fmean(values), 1),
-                    "deviation": round(statistics.stdev(values), 1) if len(values) > 1 else None,
-                    "seeds": len(values),
+                    **describe_seeds(values),
                     "paper": NFSP_LEDUC if (game, curve) == (LEDUC, NFSP) else None,
                 }
             )

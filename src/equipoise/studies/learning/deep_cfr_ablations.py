@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import dataclasses
-import statistics
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from equipoise.games.base import Game
 from equipoise.games.leduc import Leduc
 from equipoise.learning.deep_cfr.settings import DeepCFRSettings, change_settings, find_preset
-from equipoise.studies.learning.deep_cfr import MBB, POLICY, VALUES, measure_training
+from equipoise.studies.learning.deep_cfr import MBB, POLICY, VALUES, describe_seeds, measure_training
 from equipoise.studies.orderings import Ordering, judge_ordering
 from equipoise.studies.study import Conclusion, Measured, Point, Size, Step, Study
 
@@ -150,15 +149,7 @@ def conclude(configuration: DeepCFRAblationsConfiguration, measured: Measured) -
                 value = measured.of_run(run).at(panel, curve, last)
                 if value is not None:
                     ends.add(Point(panel=panel, curve=curve, x=last, y=value, run=run))
-            rows.append(
-                {
-                    "panel": panel,
-                    "curve": curve,
-                    "mean": round(statistics.fmean(values), 1),
-                    "deviation": round(statistics.stdev(values), 1) if len(values) > 1 else None,
-                    "seeds": len(values),
-                }
-            )
+            rows.append({"panel": panel, "curve": curve, **describe_seeds(values)})
     claims = [judge_ordering(ordering, ends, what="ends") for ordering in STATED]
     notes = (
         f"mbb/h after {last} iterations. Panels: the network of the average, and the average of all iterations' "

@@ -26,7 +26,7 @@ from equipoise.trees.public import build_public_tree
 
 __all__ = ["POG_GLASSES", "POG_LEDUC", "PogGamesConfiguration"]
 
-AT_ONCE, IN_TURN, NO_NET = "learnt, at once", "learnt, in turn", "values of 0, at once"
+AT_ONCE, IN_TURN, NO_NET = "learnt at once", "learnt in turn", "values of 0 at once"
 CURVES: Final = (AT_ONCE, IN_TURN, NO_NET)
 FIGURE: Final = "Figure 7 (curves without figures); the mark is our own"
 GAMES: Final[Mapping[str, str]] = {

@@ -69,7 +69,7 @@ class BetSizeStudyConfiguration:
 
 def measure_bet_sizes(configuration: BetSizeStudyConfiguration) -> Iterator[Step]:
     """Yields sizes by iterations on Leduc, values of grids, and what single sizes of hold'em spots are worth."""
-    total = len(configuration.starts) + len(TWO_STARTS) + 1 + 3 * len(configuration.spots)
+    total = len(configuration.starts) + len(TWO_STARTS) + 1 + 2 * len(configuration.spots)
     done = 0
     one = build_parametric_tree("leduc(merge_suits=true)", ["second_sizes"])
     for start in configuration.starts:
@@ -88,7 +88,7 @@ def measure_bet_sizes(configuration: BetSizeStudyConfiguration) -> Iterator[Step
     for name in configuration.spots:
         for points_of_spot in _measure_spot(name, configuration):
             done += 1
-            yield Step(fraction=min(1.0, done / total), text=name, points=points_of_spot)
+            yield Step(fraction=done / total, text=name, points=points_of_spot)
 
 
 def _follow(
