@@ -7,7 +7,16 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from equipoise.apps.bench.peers import Dialect, Peer, PeerFailure, PeersSettings, load_peers, run_peers, write_texas
+from equipoise.apps.bench.peers import (
+    Dialect,
+    Peer,
+    PeerFailure,
+    PeersSettings,
+    load_peers,
+    read_figure,
+    run_peers,
+    write_texas,
+)
 from equipoise.apps.bench.report import print_peers_report
 from equipoise.apps.cli import app
 from equipoise.apps.display import make_console
@@ -220,3 +229,38 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
     done = CliRunner().invoke(app, ["bench", "holdem", "--peers", str(tmp_path / "none.toml")])
     assert done.exit_code == 2
     assert "none.toml" in done.stderr
+
+
+RUBBISH = """
+import sys
+sys.stdout.buffer.write(b"\\xff\\xfe\\x00\\n{\\n[1]\\n")
+sys.stderr.buffer.write(b"\\xff")
+"""
+WRAPPER = """
+import subprocess, sys
+subprocess.run([sys.executable, "-c", "import time; time.sleep(600)"])
+"""
+
+
+def test_a_program_that_prints_rubbish_is_one_line(program):
+    with pytest.raises(PeerFailure, match="program mine said nothing of exploitability"):
+        run_peers(settings(stand_in(program, text=RUBBISH)))
+
+
+@pytest.mark.parametrize(
+    ("dialect", "line"),
+    [
+        (Dialect.JSON, '{"exploitability": NaN}'),
+        (Dialect.JSON, '{"exploitability": -1}'),
+        (Dialect.JSON, f'{{"exploitability": 1{"0" * 400}}}'),
+        (Dialect.TEXAS, "Total exploitability 1e-e3"),
+    ],
+)
+def test_figures_that_are_none_are_passed_over(dialect, line):
+    assert read_figure(dialect, line) is None
+
+
+def test_what_a_program_has_started_is_ended_with_it(program):
+    report = run_peers(settings(stand_in(program, text=WRAPPER), repeats=1, longest=0.3))
+    assert report.rows[1]["seconds"] < 60
+    assert not report.rows[1]["is_reached"]

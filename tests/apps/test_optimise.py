@@ -30,6 +30,11 @@ def test_sizes_of_a_spot_with_what_they_lose(equipoise):
     assert "rounding costs 0.0" in outcome.out
 
 
+def test_a_spot_needs_no_more_than_its_file(equipoise):
+    result = equipoise("optimise", RIVER, "--json").json
+    assert (result["street"], result["player"], len(result["sizes"])) == ("river", "oop", 1)
+
+
 def test_json_of_a_spot_has_every_value(equipoise):
     result = equipoise("optimise", RIVER, "--player", "ip", "--sizes", 2, "--json").json
     assert len(result["sizes"]) == 2
@@ -46,7 +51,10 @@ def test_json_of_a_spot_has_every_value(equipoise):
         (("leduc", "--parameters", "raise_sizes", "--player", "oop"), "--player must be 0 or 1 in a game"),
         (("leduc", "--parameters", "raise_sizes", "--street", "turn"), "--street and --sizes are for hold'em spots"),
         (("leduc", "--parameters", "second_sizes", "--highest", 3), "must be between 0.015625 and 3"),
-        ((RIVER,), "--player must be oop or ip in a spot"),
+        (("leduc", "--parameters", "raise_sizes", "--threads", 2), "--threads is for hold'em spots"),
+        ((RIVER, "--player", "0"), "--player must be oop or ip in a spot"),
+        ((RIVER, "--iterations", 10), "--iterations is for games"),
+        ((RIVER, "--sampled"), "--sampled is for games"),
         ((RIVER, "--player", "oop", "--street", "turn"), "played from river to river"),
         ((RIVER, "--player", "oop", "--street", "preflop"), "--street must be one of flop, turn, river"),
         ((RIVER, "--player", "oop", "--lowest", 4), "sizes must be from a positive one to a larger one"),

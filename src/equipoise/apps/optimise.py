@@ -47,6 +47,7 @@ class OptimiseOptions:
     sample_commands: ClassVar[tuple[str, ...]] = (
         "equipoise optimise leduc --parameters raise_sizes",
         "equipoise optimise examples/spots/river.toml --street river --player oop",
+        "equipoise optimise examples/spots/turn.toml --sizes 2",
     )
 
     subject: Annotated[str, typer.Argument(help="A two-player game, or SPOT.toml.")]
@@ -67,7 +68,9 @@ class OptimiseOptions:
     sampled: Annotated[bool, typer.Option("--sampled", help="Draw the cards, the same for all probes.")] = False
     seed: Annotated[int, typer.Option(min=0, help="Of drawn cards.")] = 0
     street: Annotated[str | None, typer.Option(help="Whose first bets are sized: flop, turn or river.")] = None
-    player: Annotated[str | None, typer.Option(help="Whose value is made large: oop or ip; in games 0 or 1.")] = None
+    player: Annotated[
+        str | None, typer.Option(help="Whose value is made large: oop (default) or ip; in games 0 or 1 (default).")
+    ] = None
     sizes: Annotated[int, typer.Option(min=1, max=4, help="How many sizes.")] = 1
     threads: Annotated[int, typer.Option("--threads", "-t", min=1, help="Of each solve.")] = 1
     json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
@@ -94,6 +97,7 @@ def optimise(options: OptimiseOptions) -> None:
 def _optimise_game(game: Game[Any], options: OptimiseOptions, console: Console) -> None:
     if options.street is not None or options.sizes != 1:
         raise ConfigError("--street and --sizes are for hold'em spots; parameters of a game are named by --parameters")
+    _refuse(options, "Of a hold'em spot", place="hold'em spots")
     if options.parameters is None:
         raise ConfigError("a game needs --parameters, such as raise_sizes")
     names = [name.strip() for name in options.parameters.split(",")]
@@ -160,15 +164,17 @@ def _optimise_spot(file: SpotFile, options: OptimiseOptions, console: Console) -
     if options.parameters is not None or options.start is not None:
         raise ConfigError("--parameters and --start are for games; a spot's sizes are told by --street and --player")
     street = _parse_street(options.street, file)
-    if options.player not in POSITIONS:
-        raise ConfigError(f"--player must be {' or '.join(POSITIONS)} in a spot, got {options.player!r}")
+    _refuse(options, "Of a game", "lowest", "highest", place="games")
+    position = POSITIONS[0] if options.player is None else options.player
+    if position not in POSITIONS:
+        raise ConfigError(f"--player must be {' or '.join(POSITIONS)} in a spot, got {position!r}")
     plain = BetSizeConfig()
     lowest = plain.lowest if options.lowest is None else options.lowest
     highest = plain.highest if options.highest is None else options.highest
     starts = tuple(dict.fromkeys(min(max(start, lowest), highest) for start in plain.starts))
     config = BetSizeConfig(
         street=street,
-        player=POSITIONS.index(options.player),
+        player=POSITIONS.index(position),
         num_sizes=options.sizes,
         lowest=lowest,
         highest=highest,
@@ -193,7 +199,7 @@ def _optimise_spot(file: SpotFile, options: OptimiseOptions, console: Console) -
     if options.json:
         write_json(result)
     elif not options.quiet:
-        _print_spot(search, values, options.player)
+        _print_spot(search, values, position)
     _exit_if(is_stopped)
 
 
@@ -240,6 +246,14 @@ def _print_spot(search: BetSizeSearch, values: dict[str, SizedValue], player: st
 
 def _format_sizes(sizes: tuple[float, ...]) -> str:
     return ", ".join(f"{100 * size:.0f} %" for size in sizes)
+
+
+def _refuse(options: OptimiseOptions, panel: str, *shared: str, place: str) -> None:
+    """Raises `ConfigError` if an option was given that is of the other kind of subject."""
+    defaults = {field.name: field.default for field in dataclasses.fields(options)}
+    for name in options.panels[panel]:
+        if name not in shared and getattr(options, name) != defaults[name]:
+            raise ConfigError(f"--{name} is for {place}")
 
 
 def _parse_street(text: str | None, file: SpotFile) -> Street:

@@ -27,6 +27,7 @@ from equipoise.apps.shared_options import (
 )
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.train_session import TrainCall, TrainSession, conduct, format_figure, spell_training, tell_end
+from equipoise.core.errors import AbandonedError
 from equipoise.core.formatting import format_duration
 from equipoise.core.pool import Pool
 from equipoise.games.base import Game
@@ -122,6 +123,7 @@ class _Session(TrainSession):
     what, line, unit = "a strategy learnt by self-play", "what plays", "iterations"
     net_file, state_file = NET, STATE
     method = "deep-cfr"
+    _flag: SignalFlag
     _policy: Any = None  # a `PolicyFit` as it was last measured
     _hands: HoldemMeasure | None = None
     _was_sought = False  # whether there is one
@@ -140,15 +142,23 @@ class _Session(TrainSession):
     def _is_nfsp(self) -> bool:
         return bool(self.settings.learner is Learner.NFSP)
 
+    def train(self, flag: SignalFlag, pool: Pool | None, deadline: float) -> dict[str, Any]:
+        """Trains; a signal is obeyed within an iteration, too: with the thesis's presets one takes minutes."""
+        self._flag = flag
+        return super().train(flag, pool, deadline)
+
     def records(self, is_over: Callable[[], bool], pool: Pool | None) -> Iterator[Any]:
-        yield from self.trainer.run(is_over)
+        yield from self.trainer.run(is_over, is_interrupted=self._flag)
 
     def measure(self, count: int, flag: SignalFlag) -> dict[str, Any]:
         from equipoise.learning.deep_cfr.making import fit_policy, tabulate_policy  # noqa: PLC0415 - torch
 
         if self._is_nfsp:
             return self._describe({Player.POLICY: self.trainer.evaluate().exploitability})
-        self._policy = fit_policy(self.trainer)
+        try:
+            self._policy = fit_policy(self.trainer, is_interrupted=flag)
+        except AbandonedError:
+            return {}
         if self.trainer.average is None:
             return self._measure_hands()
         strategy = tabulate_policy(self._policy, self.trainer.walks)

@@ -12,6 +12,7 @@ import abc
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.core.interruption import IsInterrupted, never
 from equipoise.kernels.arrays import draw_generator
 from equipoise.kernels.calls import check_integer
 from equipoise.kernels.learning import LearningKernel
@@ -81,11 +82,11 @@ class SelfPlayLearner(abc.ABC):
     def _train(self, num_games: int) -> int:
         """Plays some games of each setting, about so many at most, learns from them, and returns how many."""
 
-    def train(self, num_games: int) -> None:
-        """Plays games and learns from them, at least so many of each setting."""
+    def train(self, num_games: int, is_interrupted: IsInterrupted = never) -> None:
+        """Plays games and learns from them, at least so many of each setting; fewer once it is interrupted."""
         check_integer("num_games", num_games, 0)
         goal = self.num_games + num_games
-        while self.num_games < goal:
+        while self.num_games < goal and not is_interrupted():
             self.num_games += self._train(goal - self.num_games)
 
     def evaluate(self, member: int = 0) -> Evaluation:

@@ -6,7 +6,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from equipoise.core.errors import ConfigError, NotConvergedError
+from equipoise.core.errors import AbandonedError, ConfigError, GameTooLargeError, NotConvergedError
 from equipoise.games.registry import make_game
 from equipoise.learning.deep_cfr import fitting
 from equipoise.learning.deep_cfr.encoding import CardLayout
@@ -15,6 +15,7 @@ from equipoise.learning.deep_cfr.making import fit_policy, make_training, make_w
 from equipoise.learning.deep_cfr.nets import BranchNet, make_net
 from equipoise.learning.deep_cfr.settings import DeepCFRSettings, Network, find_preset
 from equipoise.learning.torch_extra import torch
+from tests.learning.deep_cfr.test_training import run_in_pieces
 
 KUHN = make_game("kuhn")
 TINY = DeepCFRSettings(
@@ -180,3 +181,26 @@ def test_a_fit_without_samples_changes_nothing():
     run.regressors[0].fit(run.memories[0], 1)
     assert isinstance(run.regressors[0], NetRegressor)
     assert not run.regressors[0].is_fitted
+
+
+@pytest.mark.parametrize("is_refitted", [True, False])
+def test_a_fit_that_is_interrupted_is_undone_and_comes_next(is_refitted):
+    whole = make_run(is_refitted=is_refitted, steps=6)
+    whole.iterate(2)
+    run, pieces = run_in_pieces(lambda: make_run(is_refitted=is_refitted, steps=6), every=9, iterations=2)
+    assert pieces >= 4
+    for part, array in whole.state().items():
+        if part != "progress":
+            assert np.array_equal(array, run.state()[part], equal_nan=array.dtype.kind == "f"), part
+
+
+def test_a_fit_of_the_average_is_abandoned_between_two_steps():
+    run = make_run()
+    run.iterate(1)
+    with pytest.raises(AbandonedError, match="a fit was interrupted"):
+        fit_policy(run, is_interrupted=lambda: True)
+
+
+def test_networks_without_room_are_refused():
+    with pytest.raises(GameTooLargeError, match=r"a network of 2 x 100,000,000 units needs"):
+        make_run(hidden=100_000_000)

@@ -12,6 +12,7 @@ from equipoise.learning.deep_cfr.nfsp import NFSPLearner, NFSPTraining
 from equipoise.learning.deep_cfr.settings import DeepCFRSettings, Learner
 from equipoise.learning.dqn import DQNConfig
 from equipoise.trees.history import build_history_tree
+from tests.learning.deep_cfr.test_training import run_in_pieces
 
 KUHN = build_history_tree(make_game("kuhn"))
 SETTINGS = DeepCFRSettings(
@@ -57,3 +58,13 @@ def test_a_state_of_another_game_is_refused():
 def test_anticipation_must_be_a_share():
     with pytest.raises(ConfigError, match="anticipation must be above 0 and at most 1, got 0"):
         dataclasses.replace(SETTINGS, anticipation=0.0)
+
+
+def test_an_iteration_that_is_interrupted_goes_on_to_the_bit():
+    whole = NFSPTraining(KUHN, SETTINGS)
+    whole.iterate(2)
+    run, pieces = run_in_pieces(lambda: NFSPTraining(KUHN, SETTINGS), every=2, iterations=2)
+    assert pieces >= 4
+    for part, array in whole.state().items():
+        if part != "progress":
+            assert np.array_equal(array, run.state()[part], equal_nan=array.dtype.kind == "f"), part

@@ -2,11 +2,12 @@
 """Traversals through rules find what those of a tree find; information states as numbers."""
 
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
 
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import AbandonedError, ConfigError
 from equipoise.games.base import ActionClass
 from equipoise.games.registry import make_game
 from equipoise.learning.deep_cfr.encoding import CardLayout, HoldemEncoder, TextEncoder, count_actions, find_encoder
@@ -147,3 +148,17 @@ def test_texts_become_columns_that_tell_kuhns_states_apart():
 def test_three_players_without_a_tree_are_refused():
     with pytest.raises(ConfigError, match="learnt by two players, got 3"):
         make_rules_walks(make_game("kuhn", players=3))
+
+
+def test_traversals_are_abandoned_on_the_way_and_begin_anew():
+    settings = dataclasses.replace(SETTINGS, steps=1)
+    whole, run = (make_training(make_rules_walks(FLOP), settings) for _ in range(2))
+    whole.iterate(1)
+    questions = itertools.count()
+    with pytest.raises(AbandonedError, match="traversals were interrupted"):
+        run.iterate(1, lambda: next(questions) == 30)
+    assert run.stage == 1
+    assert run.walks.nodes_touched == 0
+    run.iterate(1)
+    assert run.walks.nodes_touched == whole.walks.nodes_touched
+    assert np.array_equal(run.memories[1].columns["target"], whole.memories[1].columns["target"])

@@ -2,11 +2,12 @@
 """Deep CFR with an exact regressor is sampled CFR, to the bit; memories; states."""
 
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
 
-from equipoise.core.errors import ConfigError, NotConvergedError
+from equipoise.core.errors import AbandonedError, ConfigError, NotConvergedError
 from equipoise.games.registry import make_game
 from equipoise.learning.deep_cfr.memory import make_memory
 from equipoise.learning.deep_cfr.regressors import TableRegressor, match_regrets
@@ -176,3 +177,35 @@ def test_sampled_advantages_are_unbiased_where_they_are_met():
     mean = flatten(run, total / 40_000)[own]
     np.testing.assert_allclose(mean, expected[own], atol=0.03)
     assert (visits[tree.infoset_player() == 0] > 0).sum() > 3
+
+
+def run_in_pieces(make, *, every, iterations):
+    """Returns a run that is interrupted at every `every`-th question, kept, and gone on with from what was kept."""
+    run, pieces = make(), 0
+    while run.iteration < iterations:
+        questions = itertools.count(1)
+        try:
+            run.iterate(1, lambda questions=questions: next(questions) > every)
+        except AbandonedError:
+            kept, run, pieces = run.state(), make(), pieces + 1
+            run.restore(kept)
+    return run, pieces
+
+
+@pytest.mark.parametrize("name", ["kuhn3", "leduc"])
+def test_an_iteration_that_is_interrupted_goes_on_to_the_bit(name):
+    whole = make_run(TREES[name])
+    whole.iterate(3)
+    run, pieces = run_in_pieces(lambda: make_run(TREES[name]), every=4, iterations=3)
+    assert pieces >= 3
+    for part, array in whole.state().items():
+        if part != "progress":
+            assert np.array_equal(array, run.state()[part]), part
+
+
+def test_an_interrupted_run_yields_no_half_iteration():
+    run = make_run(TREES["kuhn"], iterations=4)
+    questions = itertools.count()
+    records = list(run.run(is_interrupted=lambda: next(questions) >= 12))
+    assert [record.examples for record in records] == [1]
+    assert run.stage > 0

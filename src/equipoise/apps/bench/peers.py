@@ -8,6 +8,7 @@ and the clock beside it: of a program all of it, of Equipoise without imports. N
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import enum
 import json
@@ -15,6 +16,7 @@ import math
 import os
 import re
 import resource
+import signal
 import subprocess
 import tempfile
 import threading
@@ -234,12 +236,14 @@ def _follow(
             stderr=said,
             text=True,
             encoding="utf8",
+            errors="replace",
+            start_new_session=True,  # a script's own children are ended with it: they would hold the pipe open
         )
     except OSError as error:
         raise PeerFailure(f"program {peer.name} could not be started: {error}") from None
     assert process.stdout is not None
     last: float | None = None
-    watchdog = threading.Timer(longest, process.kill)
+    watchdog = threading.Timer(longest, _end, [process])
     watchdog.start()
     try:
         _tell(process, commands)
@@ -251,15 +255,23 @@ def _follow(
         seconds = time.perf_counter() - clock
     finally:
         watchdog.cancel()
-        process.kill()
+        _end(process)
         process.stdout.close()
         process.wait()
     if last is None and seconds < longest:
-        tail = " | ".join(said_path.read_text(encoding="utf8").strip().splitlines()[-LINES_OF_COMPLAINT:])
+        tail = " | ".join(
+            said_path.read_text(encoding="utf8", errors="replace").strip().splitlines()[-LINES_OF_COMPLAINT:]
+        )
         raise PeerFailure(
             f"program {peer.name} said nothing of exploitability ({' '.join(words)}): {tail or 'no word'}"
         )
     return _Figures(_cpu_of_children() - cpu_before, seconds, last)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Ends a program and whatever it has started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # it has ended by itself
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _tell(process: subprocess.Popen[str], commands: str) -> None:
@@ -279,7 +291,7 @@ def _cpu_of_children() -> float:
 
 
 def read_figure(dialect: Dialect, line: str) -> float | None:
-    """Returns the exploitability that a line says, in percent of the pot; None if it says something else.
+    """Returns the exploitability that a line says, in percent of the pot; None if it says something else, or rubbish.
 
     >>> read_figure(Dialect.JSON, '{"exploitability": 0.4, "iteration": 20}')
     0.4
@@ -288,15 +300,17 @@ def read_figure(dialect: Dialect, line: str) -> float | None:
     >>> read_figure(Dialect.JSON, "building the tree") is None
     True
     """
-    if dialect is Dialect.TEXAS:
-        match = TEXAS_FIGURE.search(line)
-        return None if match is None else float(match[1])
     try:
-        said = json.loads(line)
-    except ValueError:
+        if dialect is Dialect.TEXAS:
+            match = TEXAS_FIGURE.search(line)
+            figure = math.nan if match is None else float(match[1])
+        else:
+            said = json.loads(line)
+            found = said.get("exploitability") if isinstance(said, dict) else None
+            figure = float(found) if isinstance(found, int | float) and not isinstance(found, bool) else math.nan
+    except (ValueError, OverflowError, RecursionError):
         return None
-    figure = said.get("exploitability") if isinstance(said, dict) else None
-    return float(figure) if isinstance(figure, int | float) and not isinstance(figure, bool) else None
+    return figure if 0.0 <= figure < math.inf else None
 
 
 def write_texas(spot: HoldemSpot, percent: float, num_threads: int) -> str:

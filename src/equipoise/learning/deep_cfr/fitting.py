@@ -10,7 +10,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.core.errors import ConfigError, NotConvergedError
+from equipoise.core.errors import AbandonedError, ConfigError, NotConvergedError
+from equipoise.core.interruption import IsInterrupted, never
 from equipoise.learning.columns import ColumnMemory
 from equipoise.learning.deep_cfr.encoding import CardLayout
 from equipoise.learning.deep_cfr.nets import BranchNet, ResidualNet, make_net
@@ -95,8 +96,10 @@ class _Fit:
         return make_net(self.settings, self.layout, self.walks.num_actions, is_policy=self.is_policy, seed=seed)
 
     @one_thread()
-    def run(self, memory: ColumnMemory, steps: int, iteration: int, find_loss: Loss) -> None:
-        """Takes steps; samples weigh on average one."""
+    def run(
+        self, memory: ColumnMemory, steps: int, iteration: int, find_loss: Loss, *, is_interrupted: IsInterrupted
+    ) -> None:
+        """Takes steps; samples weigh on average one. Raises `AbandonedError` between two steps once interrupted."""
         settings = self.settings
         if settings.is_refitted or self.is_policy:
             self.net = self._make()
@@ -106,6 +109,8 @@ class _Fit:
         scale = self._find_scale(memory)
         whole = self._merge_all(memory, scale)
         for step in range(steps):
+            if is_interrupted():
+                raise AbandonedError("a fit was interrupted")
             share = 0.5 * (1.0 + math.cos(math.pi * step / steps))
             for group in optimizer.param_groups:
                 group["lr"] = settings.rate * (settings.final_rate + (1.0 - settings.final_rate) * share)
@@ -239,11 +244,12 @@ class NetRegressor:
         """Returns the loss at the end of the last fit, NaN before."""
         return self.fitting.loss
 
-    def fit(self, memory: ColumnMemory, iteration: int) -> None:
-        """Learns from what is remembered."""
+    def fit(self, memory: ColumnMemory, iteration: int, *, is_interrupted: IsInterrupted = never) -> None:
+        """Learns from what is remembered; raises `AbandonedError` between two steps once interrupted."""
         if not len(memory):
             return
-        self.fitting.run(memory, self.fitting.settings.steps, iteration, _find_advantage_loss)
+        steps = self.fitting.settings.steps
+        self.fitting.run(memory, steps, iteration, _find_advantage_loss, is_interrupted=is_interrupted)
         self.is_fitted = True
 
     def predict(self, place: AnyArray, is_legal: npt.NDArray[np.bool_]) -> FloatArray:
@@ -269,10 +275,11 @@ class PolicyFit:
         """Draws the weights."""
         self.fitting = _Fit(walks, settings, layout, is_policy=True, seed=seed)
 
-    def fit(self, memory: ColumnMemory, iteration: int) -> None:
-        """Learns anew; a memory without a sample leaves it as it is."""
+    def fit(self, memory: ColumnMemory, iteration: int, *, is_interrupted: IsInterrupted = never) -> None:
+        """Learns anew; a memory without a sample leaves it as it is. Raises `AbandonedError` once interrupted."""
         if len(memory):
-            self.fitting.run(memory, self.fitting.settings.policy_steps, iteration, _find_policy_loss)
+            steps = self.fitting.settings.policy_steps
+            self.fitting.run(memory, steps, iteration, _find_policy_loss, is_interrupted=is_interrupted)
 
     def play(self, player: int, place: AnyArray, is_legal: npt.NDArray[np.bool_]) -> FloatArray:
         """Returns `[B, A]` strategies."""

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import CheckpointError, ConfigError, GameTooLargeError
 from equipoise.core.files import StrPath
+from equipoise.core.interruption import IsInterrupted, never
 from equipoise.core.tensor_files import load_tensors, save_tensors
 from equipoise.games.base import Game
 from equipoise.games.holdem.rules import Holdem
@@ -99,11 +100,14 @@ def make_trainer(game: Game[Any], settings: DeepCFRSettings) -> DeepCFR | NFSPTr
     return make_training(make_walks(game, settings), settings)
 
 
-def fit_policy(run: DeepCFR) -> PolicyFit:
-    """Returns a network that has learnt the average strategy of a run; the run does not notice."""
+def fit_policy(run: DeepCFR, *, is_interrupted: IsInterrupted = never) -> PolicyFit:
+    """Returns a network that has learnt the average strategy of a run; the run does not notice.
+
+    Raises `AbandonedError` once it is interrupted.
+    """
     settings = dataclasses.replace(run.settings, seed=run.settings.seed + 1000 * run.iteration)
     policy = make_policy(run.walks, settings)
-    policy.fit(run.policy_memory, max(run.iteration, 1))
+    policy.fit(run.policy_memory, max(run.iteration, 1), is_interrupted=is_interrupted)
     return policy
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 from typing import Final
 
+from equipoise.core.memory import check_memory
 from equipoise.learning.deep_cfr.encoding import NUM_RANKS, CardLayout
 from equipoise.learning.deep_cfr.settings import DeepCFRSettings, Network
 from equipoise.learning.torch_extra import torch
@@ -136,10 +137,17 @@ class ResidualNet(torch.nn.Module):
 def make_net(
     settings: DeepCFRSettings, layout: CardLayout, num_actions: int, *, is_policy: bool = False, seed: int
 ) -> BranchNet | ResidualNet:
-    """Returns a new network of advantages, or of logits, whose weights follow from a seed."""
+    """Returns a new network of advantages, or of logits, whose weights follow from a seed.
+
+    Raises `GameTooLargeError` if there is no room for them.
+    """
+    hidden, columns = settings.hidden, layout.num_columns
+    check_memory(
+        4 * hidden * (hidden * settings.layers + columns), f"a network of {settings.layers:,} x {hidden:,} units"
+    )
     is_centred = settings.is_centred and not is_policy
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         if settings.network is Network.BRANCHES:
-            return BranchNet(layout, num_actions, settings.hidden, is_centred=is_centred)
-        return ResidualNet(layout.num_columns, num_actions, settings.hidden, settings.layers, is_centred=is_centred)
+            return BranchNet(layout, num_actions, hidden, is_centred=is_centred)
+        return ResidualNet(columns, num_actions, hidden, settings.layers, is_centred=is_centred)

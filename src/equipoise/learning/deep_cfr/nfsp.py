@@ -13,7 +13,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import AbandonedError, ConfigError
+from equipoise.core.interruption import IsInterrupted, never
 from equipoise.learning.deep_cfr.memory import make_memory
 from equipoise.learning.deep_cfr.settings import DeepCFRSettings, Memory
 from equipoise.learning.deep_cfr.training import IteratedTraining
@@ -211,6 +212,7 @@ class NFSPTraining(IteratedTraining):
             tree, config, anticipation=settings.anticipation, capacity=min(settings.capacity, 2_000_000), rng=rng
         )
         self.iteration, self.cpu_seconds = 0, 0.0
+        self.goal: int | None = None  # games after which the iteration under way is over
 
     @property
     def step(self) -> int:
@@ -227,13 +229,17 @@ class NFSPTraining(IteratedTraining):
         """Returns the decisions and ends of games so far."""
         return self.learner.nodes_touched
 
-    def iterate(self, num_iterations: int) -> None:
-        """Plays games and learns from them."""
+    def iterate(self, num_iterations: int, is_interrupted: IsInterrupted = never) -> None:
+        """Plays games and learns from them; raises `AbandonedError` between two rounds once interrupted."""
         for _ in range(num_iterations):
             began = time.process_time()
-            self.learner.train(self.settings.traversals)
-            self.iteration += 1
+            if self.goal is None:
+                self.goal = self.learner.num_games + self.settings.traversals
+            self.learner.train(max(0, self.goal - self.learner.num_games), is_interrupted)
             self.cpu_seconds += time.process_time() - began
+            if self.learner.num_games < self.goal:
+                raise AbandonedError("an iteration was interrupted")
+            self.iteration, self.goal = self.iteration + 1, None
 
     def evaluate(self) -> Evaluation:
         """Returns the exact quality of the averages."""
@@ -242,7 +248,9 @@ class NFSPTraining(IteratedTraining):
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Returns all that a run needs to go on to the bit."""
-        return self.learner.state() | {"progress": np.array([STATE_VERSION, self.iteration, self.cpu_seconds])}
+        own = {"progress": np.array([STATE_VERSION, self.iteration, self.cpu_seconds])}
+        goal = {} if self.goal is None else {"goal": np.array([self.goal])}
+        return self.learner.state() | own | goal
 
     def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Goes back to a state of a run with the same settings."""
@@ -250,5 +258,6 @@ class NFSPTraining(IteratedTraining):
             _, iteration, self.cpu_seconds = arrays["progress"].tolist()
             self.learner.restore(arrays)
             self.iteration = int(iteration)
+            self.goal = int(arrays["goal"][0]) if "goal" in arrays else None
         except (KeyError, RuntimeError, ValueError) as error:
             raise ConfigError(f"the saved training is of another one: {error}") from None

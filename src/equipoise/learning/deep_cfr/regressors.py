@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.core.interruption import IsInterrupted, never
 from equipoise.learning.columns import ColumnMemory
 from equipoise.learning.deep_cfr.settings import Fallback
 
@@ -30,8 +31,8 @@ class Regressor(Protocol):
         """Returns what remembered numbers are made of."""
         ...
 
-    def fit(self, memory: ColumnMemory, iteration: int) -> None:
-        """Learns from all that is remembered after so many iterations."""
+    def fit(self, memory: ColumnMemory, iteration: int, *, is_interrupted: IsInterrupted = never) -> None:
+        """Learns from all that is remembered after so many iterations; may raise `AbandonedError` on the way."""
         ...
 
     def predict(self, place: AnyArray, is_legal: npt.NDArray[np.bool_]) -> FloatArray:
@@ -60,7 +61,7 @@ class TableRegressor:
     def __init__(self, num_places: int, num_actions: int) -> None:
         self.regret_sum = np.zeros((num_places, num_actions))
 
-    def fit(self, memory: ColumnMemory, iteration: int) -> None:
+    def fit(self, memory: ColumnMemory, iteration: int, *, is_interrupted: IsInterrupted = never) -> None:
         """Adds up what is remembered, in its order."""
         size = len(memory)
         weighed = memory.columns["weight"][:size, None] * memory.columns["target"][:size]

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import AbandonedError, ConfigError
+from equipoise.core.interruption import IsInterrupted, never
 from equipoise.games.base import CHANCE, TERMINAL, Game, classify_actions
 from equipoise.learning.deep_cfr.encoding import Encoder, find_encoder
 from equipoise.learning.deep_cfr.settings import DeepCFRSettings, Sampling
@@ -69,6 +70,7 @@ class RulesWalks:
         self.num_features = self.encoder.layout.num_columns
         self.place_shape: tuple[tuple[int, ...], npt.DTypeLike] = ((self.num_features,), np.float16)
         self.nodes_touched = 0
+        self._is_interrupted = never
 
     def features(self, place: AnyArray) -> npt.NDArray[np.float32]:
         """Returns `[B, F]` places as networks take them."""
@@ -87,8 +89,9 @@ class RulesWalks:
         self.rng.bit_generator.state = json.loads(bytes(arrays["rng"].tobytes()))
         self.nodes_touched = int(arrays["nodes_touched"][0])
 
-    def collect(self, player: int, play: Play, count: int) -> Found:
-        """Returns what so many traversals of a player find."""
+    def collect(self, player: int, play: Play, count: int, *, is_interrupted: IsInterrupted = never) -> Found:
+        """Returns what so many traversals of a player find; raises `AbandonedError` once it is interrupted."""
+        self._is_interrupted = is_interrupted
         first = self.game.initial_state()
         waiting = [_Waiting(first, -1, 0, 1.0) for _ in range(count)]
         levels: list[_Level] = []
@@ -115,6 +118,7 @@ class RulesWalks:
         """Returns the decisions that chance leads to, and what games that end pay."""
         game, arrived, ended = self.game, [], []
         for one in waiting:
+            self._look()
             state = one.state
             self.nodes_touched += 1
             while (actor := game.actor(state)) == CHANCE:
@@ -125,6 +129,10 @@ class RulesWalks:
             else:
                 arrived.append(one._replace(state=state))
         return arrived, ended
+
+    def _look(self) -> None:
+        if self._is_interrupted():
+            raise AbandonedError("traversals were interrupted")
 
     def _ask(
         self, player: int, some: list[_Waiting], play: Play
@@ -140,8 +148,11 @@ class RulesWalks:
             if max(own) >= self.num_actions:
                 raise ConfigError(f"a decision has {len(own)} actions, more than the network's {self.num_actions}")
             row[own] = True
-        place = np.stack([encoder.encode(player, game.infostate(one.state, player)) for one in some])
-        place = place.astype(np.float16)
+        rows = []
+        for one in some:
+            self._look()
+            rows.append(encoder.encode(player, game.infostate(one.state, player)))
+        place = np.stack(rows).astype(np.float16)
         return place, is_legal, play(player, place, is_legal), outputs, actions
 
     def _decide(self, player: int, some: list[_Waiting], play: Play, first: int) -> tuple[_Level, list[_Waiting]]:

@@ -14,8 +14,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.core.errors import ConfigError, NotConvergedError
-from equipoise.core.interruption import never
+from equipoise.core.errors import AbandonedError, ConfigError, NotConvergedError
+from equipoise.core.interruption import IsInterrupted, never
 from equipoise.kernels.calls import check_integer
 from equipoise.learning.columns import ColumnMemory
 from equipoise.learning.deep_cfr.memory import make_memory
@@ -67,8 +67,8 @@ class IteratedTraining(abc.ABC):
         """Returns the histories visited so far."""
 
     @abc.abstractmethod
-    def iterate(self, num_iterations: int) -> None:
-        """Runs iterations."""
+    def iterate(self, num_iterations: int, is_interrupted: IsInterrupted = never) -> None:
+        """Runs iterations; raises `AbandonedError` within one once it is interrupted."""
 
     @property
     def examples(self) -> int:
@@ -80,10 +80,20 @@ class IteratedTraining(abc.ABC):
         """Returns whether all iterations are run."""
         return self.iteration >= self.settings.iterations
 
-    def run(self, is_over: Callable[[], bool] = never) -> Iterator[DeepCFRRecord]:
-        """Yields a record after each iteration; `is_over`, asked before each, says whether to stop early."""
+    def run(
+        self, is_over: Callable[[], bool] = never, *, is_interrupted: IsInterrupted = never
+    ) -> Iterator[DeepCFRRecord]:
+        """Yields a record after each iteration.
+
+        Args:
+            is_over: says whether to stop early; asked before each iteration.
+            is_interrupted: says whether to stop at once, within an iteration as well: a state can be kept there, too.
+        """
         while not self.is_done and not is_over():
-            self.iterate(1)
+            try:
+                self.iterate(1, is_interrupted)
+            except AbandonedError:
+                return
             yield DeepCFRRecord(
                 examples=self.iteration,
                 step=self.step,
@@ -154,6 +164,7 @@ class DeepCFR(IteratedTraining):
         self.memories = [remember("regrets") for _ in range(walks.num_players)]
         self.policy_memory = remember("strategies")
         self.iteration = 0
+        self.stage = 0  # of the iteration under way: three for each player
         self.cpu_seconds = 0.0
         self.average: TreeAverage | None = None
         if isinstance(walks, TreeWalks) and walks.tree.num_actions.size <= MOST_TABULATED:
@@ -175,19 +186,34 @@ class DeepCFR(IteratedTraining):
         """Returns the histories that traversals visited so far."""
         return self.walks.nodes_touched
 
-    def iterate(self, num_iterations: int) -> None:
-        """Runs iterations: for every player in turn, traversals and a fit."""
+    def iterate(self, num_iterations: int, is_interrupted: IsInterrupted = never) -> None:
+        """Runs iterations: for every player in turn, traversals and a fit.
+
+        Raises `AbandonedError` once it is interrupted: the traversals or the fit under way are undone, and come next.
+        """
         check_integer("num_iterations", num_iterations, 0)
         for _ in range(num_iterations):
             began = time.process_time()
-            weight = float(self.iteration + 1) if self.settings.weighting is Weighting.LINEAR else 1.0
-            for player in range(self.walks.num_players):
-                self._add_to_average(player, weight)
-                self._traverse(player, weight)
-                self.regressors[player].fit(self.memories[player], self.iteration + 1)
-                self.walks.forget(player)
-            self.iteration += 1
-            self.cpu_seconds += time.process_time() - began
+            try:
+                self._finish_iteration(is_interrupted)
+            finally:
+                self.cpu_seconds += time.process_time() - began
+
+    def _finish_iteration(self, is_interrupted: IsInterrupted) -> None:
+        """Runs the stages of an iteration that are left."""
+        weight = float(self.iteration + 1) if self.settings.weighting is Weighting.LINEAR else 1.0
+        stages = [
+            lambda player: self._add_to_average(player, weight),
+            lambda player: self._traverse(player, weight, is_interrupted),
+            lambda player: self._fit(player, is_interrupted),
+        ]
+        while self.stage < len(stages) * self.walks.num_players:
+            if is_interrupted():
+                raise AbandonedError("an iteration was interrupted")
+            player, number = divmod(self.stage, len(stages))
+            stages[number](player)
+            self.stage += 1
+        self.iteration, self.stage = self.iteration + 1, 0
 
     def play(self, player: int, place: AnyArray, is_legal: npt.NDArray[np.bool_]) -> FloatArray:
         """Returns `[B, A]` what a player does now."""
@@ -199,8 +225,15 @@ class DeepCFR(IteratedTraining):
             )
         return match_regrets(advantage, is_legal, self.settings.fallback)
 
-    def _traverse(self, player: int, weight: float) -> None:
-        found = self.walks.collect(player, self.play, self.settings.traversals)
+    def _traverse(self, player: int, weight: float, is_interrupted: IsInterrupted) -> None:
+        if self.average is not None:
+            self._tabulate()  # after going on, strategies are asked for in the batches in which they were
+        before = self.walks.state()
+        try:
+            found = self.walks.collect(player, self.play, self.settings.traversals, is_interrupted=is_interrupted)
+        except AbandonedError:
+            self.walks.restore(before)
+            raise
         weights = np.full(len(found.place), weight)
         self.memories[player].append(
             {"place": found.place, "is_legal": found.is_legal, "target": found.regret, "weight": weights}
@@ -214,12 +247,24 @@ class DeepCFR(IteratedTraining):
             }
         )
 
+    def _fit(self, player: int, is_interrupted: IsInterrupted) -> None:
+        before = self.regressors[player].state()
+        try:
+            self.regressors[player].fit(self.memories[player], self.iteration + 1, is_interrupted=is_interrupted)
+        except AbandonedError:
+            self.regressors[player].restore(before)
+            raise
+        self.walks.forget(player)
+
     def _add_to_average(self, player: int, weight: float) -> None:
         """Adds what the next player does while this one traverses: every player once an iteration."""
         if self.average is not None:
-            assert isinstance(self.walks, TreeWalks)
             other = (player + 1) % self.walks.num_players
-            self.average.add(other, self.walks.tabulate(self.play), weight)
+            self.average.add(other, self._tabulate(), weight)
+
+    def _tabulate(self) -> FloatArray:
+        assert isinstance(self.walks, TreeWalks)
+        return self.walks.tabulate(self.play)
 
     def evaluate(self, strategy: FloatArray | None = None) -> Evaluation:
         """Returns the exact quality of a strategy `[Q]`, that of the average of all iterations if None."""
@@ -235,6 +280,7 @@ class DeepCFR(IteratedTraining):
         """Returns all that a run needs to go on to the bit."""
         arrays: dict[str, AnyArray] = {
             "progress": np.array([STATE_VERSION, self.iteration, self.cpu_seconds]),
+            "stage": np.array([self.stage]),
             "rng": np.frombuffer(json.dumps(self.rng.bit_generator.state).encode(), np.uint8).copy(),
         }
         for prefix, part in self._parts():
@@ -255,7 +301,7 @@ class DeepCFR(IteratedTraining):
             self.rng.bit_generator.state = json.loads(bytes(arrays["rng"].tobytes()))
             if self.average is not None:
                 self.average.total[:] = arrays["average"]
-            self.iteration = int(iteration)
+            self.iteration, self.stage = int(iteration), int(arrays["stage"][0]) if "stage" in arrays else 0
         except (KeyError, RuntimeError, ValueError) as error:
             raise ConfigError(f"the saved training is of another one: {error}") from None
 

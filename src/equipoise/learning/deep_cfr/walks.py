@@ -14,7 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import AbandonedError, ConfigError
+from equipoise.core.interruption import IsInterrupted, never
 from equipoise.kernels.arrays import draw_generator
 from equipoise.kernels.sampling import SamplingKernel, Scheme, draw_words
 from equipoise.learning.deep_cfr.settings import DeepCFRSettings, Sampling
@@ -74,8 +75,8 @@ class Walks(Protocol):
         """Returns the histories visited so far, terminals included."""
         ...
 
-    def collect(self, player: int, play: Play, count: int) -> Found:
-        """Returns what so many traversals of a player find."""
+    def collect(self, player: int, play: Play, count: int, *, is_interrupted: IsInterrupted = never) -> Found:
+        """Returns what so many traversals of a player find; raises `AbandonedError` once it is interrupted."""
         ...
 
     def forget(self, player: int) -> None:
@@ -160,11 +161,13 @@ class TreeWalks:
         out[self.tree.sequence_infoset() < 0] = 1.0
         return out
 
-    def collect(self, player: int, play: Play, count: int) -> Found:
-        """Returns what so many traversals of a player find."""
+    def collect(self, player: int, play: Play, count: int, *, is_interrupted: IsInterrupted = never) -> Found:
+        """Returns what so many traversals of a player find; raises `AbandonedError` once it is interrupted."""
         words = draw_words(self.random_words, count)
         pending = words
         while pending.size:
+            if is_interrupted():
+                raise AbandonedError("traversals were interrupted")
             missed, has_missed = self.kernel.find_missed(
                 self.scheme, player, self.strategy, self.is_known, pending, exploration=self.exploration
             )
