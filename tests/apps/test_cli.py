@@ -302,7 +302,7 @@ def test_usage_errors_have_exit_code_2(equipoise, arguments):
         (["show"], "error: FILE is missing: a file written by `solve --out`, or CSV; see `equipoise show --help`"),
         (["match"], "error: AGENT is missing: two or more agents; see `equipoise match --help`"),
         (["play", "kuhn"], "error: --against is missing: who plays; see `equipoise play --help`"),
-        (["train", "pog", "kuhn"], "error: --out is missing: folder of weights, state and log; see"),
+        (["train", "pog", "kuhn"], "error: --out is missing: folder of what is learnt, state and log; see"),
         (["show", "a", "b", "c"], "error: got unexpected extra words (b c); see `equipoise show --help`"),
         (
             ["search", "a.eq"],
